@@ -8,8 +8,8 @@ static bool clock_offsets_are_near(int64_t a, int64_t b)
 
 bool node_clock_is_correct(int64_t offset_ms, const int64_t *others, size_t count)
 {
-    /* `same`: clocks that agree with this node's; `all`: includes this node's and the
-     * database's. */
+    /* Number of clocks. `same`: clocks that agree with this node's clock. `all`: all known clocks,
+     * including the clocks of this node and of the database. */
     size_t same = 1, all = count + 2;
 
     if (clock_offsets_are_near(offset_ms, 0))

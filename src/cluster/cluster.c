@@ -1,5 +1,4 @@
-/* cluster.c - joins and leaves the cluster, publishes log entries and delivers them on this
- * node. */
+/* cluster.c - joins and leaves the cluster, publishes log entries, delivers them on this node. */
 #include "cluster/cluster.h"
 
 #include <sodium.h>
@@ -14,9 +13,9 @@
 
 enum { READY_MAX_LAG_MS = 5000, START_TIMEOUT_MS = 10000 };
 
-/* Delivers voice changes. This is done before the events of the log entry are delivered, so that a
- * muted user is silent before clients are notified. fact.claim identifies a socket of the node that
- * wrote the entry, so it is cleared on other nodes. */
+/* Delivers voice changes. Must be called before the events of the log entry are delivered, so that
+ * a muted user is silent before clients are notified. fact.claim identifies a socket of the node
+ * that wrote the entry, so it is cleared on other nodes. */
 static void deliver_voice_changes(struct cluster *c, const struct log_entry *f)
 {
     for (const struct voice_state_change *v = f->voices; v; v = v->next) {
@@ -32,21 +31,21 @@ static void deliver_log_entry(void *arg, int64_t position, const struct log_entr
 {
     struct cluster *c = arg;
 
-    /* Revocations by this node took effect on this node when they were committed, so only those by
-     * other nodes are handled. */
+    /* Revocations of this node took effect when they were committed, so only handle others. */
     if (f->origin != c->identity && f->revocations) {
         for (const struct revocation_record *o = f->revocations; o; o = o->next)
             c->options.revoke(c->options.arg, o);
         atomic_store(&c->to_ack, position);
-        /* The node that revoked the credential waits for this node's acknowledgement. */
+        /* Wake the log thread, because the node that revoked the credential waits for an
+         * acknowledgement of this node. */
         log_follower_wake(c);
     }
     deliver_voice_changes(c, f);
     if (f->announced &&
         !(f->origin == c->identity && test_fault_is_enabled(TEST_FAULT_EARLY_EVENTS)))
         c->options.publish_events(c->options.arg, position, f->announced);
-    /* A session move is delivered after all events of earlier entries, so that the session has
-     * received these events. */
+    /* Deliver a session move after all events of earlier entries, so that the session has received
+     * these events. */
     if (f->move && (f->move->from == c->identity || f->move->to == c->identity))
         c->options.move(c->options.arg, f->move);
 }
@@ -81,22 +80,21 @@ static void offer_local_log_entry(struct cluster *c, const struct work_item *w,
 {
     atomic_fetch_add(&c->count.frames_own, 1);
     if (c->options.alone) {
-        /* On SQLite this process is the only writer, so the transactions of missing positions were
-         * aborted. */
+        /* Missing positions were aborted, because with SQLite this process is the only writer. */
         log_sequencer_abort_missing(c->sequencer, w->position - 1);
         log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
         return;
     }
     cluster_nats_publish_log_entry(c, w->position, w->log, f);
     log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
-    /* If an earlier position is missing, another node took it. The entry of that node is in the
-     * log, or soon will be, so read the log. */
+    /* If an earlier position is missing, another node has assigned it. Read the log, which has the
+     * entry or will have it soon. */
     if (log_sequencer_next_position(c->sequencer) <= w->position)
         log_follower_wake_soon(c);
 }
 
-/* Called when the transaction of a log position was aborted. The position is offered immediately,
- * so that later entries need not wait until the log is read. */
+/* Called when the transaction of a log position was aborted. Offers the position to the sequencer
+ * immediately, so that later entries need not wait until the log is read. */
 static void on_log_position_aborted(void *arg, int64_t position)
 {
     struct cluster *c = arg;
@@ -289,8 +287,8 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* This node has not observed heartbeats of other nodes yet. So it declares no node dead for two
-     * lease periods. */
+    /* Declare no node dead for two lease periods, because this node has not observed heartbeats of
+     * other nodes yet. */
     c->follow.declare_dead_at = clock_monotonic_ns() + ms_to_ns(2 * NODE_LEASE_MS);
     if (pthread_create(&c->thread, NULL, log_follower_thread, c) != 0) {
         log_error("cluster: cannot start the thread that follows the event log");
@@ -346,8 +344,8 @@ bool cluster_is_ready(const struct cluster *c)
 
 enum {
     PEER_HEARTBEAT_MAX_AGE_MS = 2000,
-    /* Slack for an outage of the database that affects all nodes: some nodes reconnect later
-     * than others. */
+    /* Additional time for an outage of the database that affects all nodes, because some nodes
+     * reconnect later than others. */
     RECONNECT_SLACK_MS = 6000,
 };
 

@@ -1,5 +1,5 @@
-/* cluster.h - several nodes on one PostgreSQL database deliver each other's events; on SQLite
- * one node only retains the log of its events.
+/* cluster.h - several nodes on one PostgreSQL database deliver each other's events; on SQLite one
+ * node only retains the log of its events.
  *
  *   log_entry         log entries: the events, revocations and voice changes of one transaction
  *   log               the table of all log entries; a commit takes the next position (store/)
@@ -15,9 +15,9 @@
  * The database is the only shared state. This folder uses store, model and below, and calls the
  * rest of the program through struct cluster_options.
  *
- * Invariants: each node delivers or passes over a log entry exactly once, in the order of
- * positions, and only if its transaction committed. It passes over an entry of which it has
- * received only the address. A transaction that saw or overwrote rows of another one has the
+ * Invariants: each node delivers or skips each log entry exactly once, in the order of positions,
+ * and only if the entry's transaction committed. A node skips an entry of which it has received
+ * only the address. If a transaction saw or overwrote rows of another transaction, it has the
  * greater position. docs/CLUSTER.md has the guarantees for users. Start reading with
  * log_sequencer.h and log_follower.c. */
 #ifndef CLUSTER_CLUSTER_H
@@ -36,35 +36,34 @@ enum cluster_topic { CLUSTER_SESSIONS, CLUSTER_COUNTS, CLUSTER_LEDGERS, CLUSTER_
 
 struct cluster_options {
     struct store *store;
-    bool alone; /* the store is SQLite: there is an event log, but no other node */
+    bool alone; /* the store is SQLite, so there is an event log, but no other node */
     const char *version, *address;
     struct str settings; /* digest of settings that must be equal on all nodes */
     struct str bus; /* URLs of NATS (nats://… or tls://…); if empty, nodes poll the event log */
     const char *bus_ca;        /* PEM file with CA certificates of the NATS servers, or NULL */
     unsigned char bus_key[32]; /* secret key of messages between nodes */
     void *arg;
-    /* Called for the events of a log entry, in the order of log positions, one call at a time, from
-     * any thread. */
+    /* Called for the events of each log entry, in log order, one call at a time, from any thread.
+     */
     void (*publish_events)(void *arg, int64_t position, const struct emitted_event *list);
-    /* Called like publish_events, in the same order, for a log entry that this node has not
-     * received because it had no sessions of its guilds and users. */
+    /* Called instead of publish_events, in the same order, for a log entry that this node has not
+     * received because it had no sessions of the entry's guilds and users. */
     void (*pass_over)(void *arg, int64_t position, const struct log_entry_address *a);
-    /* Called at least every 50 ms if nodes use NATS; publishes the positions that pass_over has
-     * collected. */
+    /* Called at least every 50 ms with NATS: publishes the positions that pass_over collected. */
     void (*publish_passed_over)(void *arg);
-    /* Called when a session of this node must move to another node, or one of another node to this
-     * node. */
+    /* Called when a session must move from this node to another, or from another node to this one.
+     */
     void (*move)(void *arg, const struct session_move_message *m);
     void (*revoke)(void *arg, const struct revocation_record *f);
     /* Called before publish_events of the same log entry. fact->claim identifies a voice connection
      * of the node that wrote the entry; it is 0 on other nodes. */
     void (*voice)(void *arg, const struct relay_voice_state *fact);
-    /* Called after all revocations by other nodes that are known so far were applied. Cached
-     * credentials may be used until the time `until` (clock_monotonic_ns). */
+    /* Called after all known revocations by other nodes were applied. Cached credentials may be
+     * used until the time `until` (clock_monotonic_ns). */
     void (*credentials_valid_until)(void *arg, int64_t until);
-    /* Callbacks: message is called for a message from another node
-     * (cluster_send_message_to_all_nodes); send_counts when it is time to send the rate-limit
-     * counts; connected when NATS is connected again; living once a second, with the identities of
+    /* Callbacks. `message`: a message from another node has arrived
+     * (cluster_send_message_to_all_nodes). `send_counts`: the rate limit counts must be sent.
+     * `connected`: NATS is connected again. `living`: called once a second, with the identities of
      * all living nodes including this one. */
     void (*message)(void *arg, enum cluster_topic topic, struct str message);
     void (*send_counts)(void *arg);
@@ -80,30 +79,31 @@ struct cluster_options {
 enum err cluster_open(const struct cluster_options *options, struct cluster **ret);
 /* Starts the thread that reads the event log. */
 void cluster_start(struct cluster *c);
-/* Unregisters this node. No commit or cluster_wait_for_nodes_at_log_position may follow. */
+/* Unregisters this node. The caller must not commit or call cluster_wait_for_nodes_at_log_position
+ * afterwards. */
 void cluster_close(struct cluster *c); /* accepts NULL */
 
-/* Writes an entry to the event log, in the transaction before its commit. An entry with only
- * transient events is not written. */
+/* Writes an entry to the event log. Called in the transaction before its commit. Entries with only
+ * transient events are not written. */
 void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry f);
-/* Publishes a log entry after the commit, and delivers it on this node in the order of positions.
- * Thread-safe. */
+/* Publishes a log entry after the commit, and delivers it on this node in log order. Thread-safe.
+ */
 void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, struct log_entry f);
-/* Write the move of a session to another node to the event log and publish it. They do for a
- * session move what cluster_append_log_entry and cluster_publish_log_entry do for events. */
+/* Write the move of a session to another node to the event log, and publish it after the commit, as
+ * cluster_append_log_entry and cluster_publish_log_entry do for events. */
 void cluster_append_session_move_to_log(struct cluster *c, struct tx *tx,
                                         const struct session_move_message *m);
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
                                   const struct session_move_message *m);
-/* Sends a message to all other nodes through NATS, without the event log. A message may be lost,
- * for example if NATS is not connected; messages that arrive are in order. */
+/* Sends a message to all other nodes through NATS, without the event log. Messages may be lost, for
+ * example if NATS is not connected; messages that arrive are in order. */
 void cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_topic topic,
                                        struct str message);
-/* Sends a message to one node. The message is dropped while too many bytes wait to be sent to NATS.
- * Therefore senders number their messages, and receivers request missing messages again. */
+/* Sends a message to one node. The message is dropped if too many bytes are waiting to be sent to
+ * NATS. So senders number their messages, and receivers request missing messages again. */
 void cluster_send_message_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
                                   struct str message);
-/* Returns the number of bytes that wait to be sent to NATS. */
+/* Returns the number of bytes that are waiting to be sent to NATS. */
 size_t cluster_count_unsent_nats_bytes(const struct cluster *c);
 bool cluster_has_nats(const struct cluster *c);
 uint32_t cluster_node_identity(const struct cluster *c);
@@ -112,7 +112,7 @@ bool cluster_has_no_other_nodes(const struct cluster *c);
 int64_t cluster_delivered_position(const struct cluster *c);
 
 /* Called for the first and after the last session of a guild or user on an event loop; calls with
- * the same id are counted. Log entries of all other guilds and users are passed over. */
+ * the same id are counted. This node skips log entries of all other guilds and users. */
 void cluster_add_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind,
                                            snowflake id);
 void cluster_remove_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind,
@@ -120,9 +120,9 @@ void cluster_remove_interest_in_guild_or_user(struct cluster *c, enum audience_k
 /* Stops this node, because a committed log entry cannot be read. */
 void cluster_stop_after_lost_events(struct cluster *c);
 
-/* Waits for other nodes: `post` is posted to the loop when every node has either applied the log
- * position, or stopped using cached credentials because they are older than
- * CREDENTIALS_FRESH_MS. */
+/* A wait for other nodes: `post` is sent to the loop when every node has either applied the log
+ * position, or stopped using cached credentials because they are older than CREDENTIALS_FRESH_MS.
+ */
 struct cluster_log_position_wait {
     struct list_link link;
     int64_t position, since;
@@ -132,22 +132,21 @@ struct cluster_log_position_wait {
 void cluster_wait_for_nodes_at_log_position(struct cluster *c, struct cluster_log_position_wait *w);
 
 /* Returns the rank of this node among the living nodes, from 0, and the number of living nodes.
- * Used to divide work among nodes. After a node starts or stops, nodes may have different results
- * for a moment. */
+ * Used to divide work among nodes. After a node has started or stopped, the results of the nodes
+ * may contradict each other for a moment. */
 void cluster_get_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
 
-/* Returns the number of nodes that do not receive each other's rate-limit counts immediately, so
- * that each node can apply a part of the limit. Returns 1 if this node is alone or NATS is
- * connected. Cheap enough for every request. */
+/* Returns the number of nodes that do not receive each other's rate limit counts immediately; each
+ * node then allows its share of a limit. Returns 1 if there is no other node or NATS is connected.
+ * Fast enough for every request. */
 unsigned cluster_count_unconnected_nodes(const struct cluster *c);
 
-/* Returns whether this node is ready (/readyz): it follows the log without much delay, could decode
- * every log entry, and its clock is right. */
+/* Returns whether this node is ready (/readyz): it reads the log without much delay, could decode
+ * every log entry, and has a correct clock. */
 bool cluster_is_ready(const struct cluster *c);
-/* Returns whether this node has lost its lease, and probably not because the database is down:
- * either NATS is unreachable as well, or another node still reaches the database. Other nodes then
- * take over its sessions. Returns false if nodes do not use NATS. Cheap enough for every
- * request. */
+/* Returns whether this node has lost its lease while the database is probably up: NATS is
+ * unreachable as well, or another node still reaches the database. Other nodes then take over this
+ * node's sessions. Returns false if nodes do not use NATS. Fast enough for every request. */
 bool cluster_node_is_isolated(const struct cluster *c);
 /* Records that another node has just renewed its lease, so the database is up. Thread-safe. */
 void cluster_record_heartbeat_of_other_node(struct cluster *c);
@@ -156,11 +155,13 @@ struct cluster_stats {
     int64_t position;
     uint64_t frames_own, frames_read, gaps, aborted, unreadable, behind_ms, nodes;
     uint64_t frames_received, frames_refused; /* messages received and rejected through NATS */
-    /* Number of log entries that this node passed over, because it did not need them. */
+    /* Number of log entries that this node skipped, because it did not need them. */
     uint64_t passed_over;
     uint64_t entries_received, entry_bytes_received; /* log entries received through NATS */
-    bool sends_by_address; /* all nodes understand addresses of log entries */
-    int64_t offset_ms;     /* lower bound of how far this node's clock is ahead of the database's */
+    /* log entries are sent by address, because all nodes understand addresses */
+    bool sends_by_address;
+    /* lower bound of how far this node's clock is ahead of the database's clock */
+    int64_t offset_ms;
     bool has_wire, connected;
 };
 void cluster_read_stats(const struct cluster *c, struct cluster_stats *ret);

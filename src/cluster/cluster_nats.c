@@ -1,5 +1,5 @@
-/* cluster_nats.c - publishes log entries through NATS right after their commit, and receives those
- * of other nodes.
+/* cluster_nats.c - publishes log entries through NATS right after their commit, and receives the
+ * entries of other nodes.
  *
  * The event log is authoritative: entries that NATS loses, or that are too large for NATS, are read
  * from the log. Messages are encrypted with a key that only nodes with the same pepper have
@@ -30,8 +30,8 @@ enum {
     ANNOUNCEMENT_BYTES = 2 * 8,
 };
 
-/* Returns whether a message has a topic: its number is then INT64_MAX - topic, not a log
- * position. */
+/* Returns whether a message of a topic has this position: INT64_MAX minus the topic's number, which
+ * is not a log position. */
 static bool position_encodes_topic(int64_t position)
 {
     return position > INT64_MAX - CLUSTER_TOPICS;
@@ -62,7 +62,8 @@ static bool nats_is_connected_and_accepts(struct cluster_nats_connection *w, siz
 
 /* Publishes an entry to the parts of its address, then the address to all nodes, because nodes that
  * need the entry should receive it first. Transient events are published to one part only, because
- * nodes would not notice if they received them twice. Returns false if all nodes need the entry. */
+ * a node would deliver them twice if it received them twice. Returns false if all nodes need the
+ * entry. */
 static bool send_entry_by_address(struct cluster_nats_connection *w, int64_t position,
                                   struct str bytes, const struct log_entry *f)
 {
@@ -100,8 +101,8 @@ void cluster_nats_publish_log_entry(struct cluster *c, int64_t position, struct 
     if (!nats_is_connected_and_accepts(w, LOG_ADDRESS_MAX_BYTES + bytes.n)) {
         if (!position)
             return;
-        /* The entry is too large for NATS: publish only its position, and nodes read it from the
-         * log. */
+        /* Publish only the position of an entry that is too large for NATS; nodes read the entry
+         * from the log. */
         bytes = STR("");
     } else if (send_entry_by_address(w, position, bytes, f)) {
         return;
@@ -306,8 +307,7 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
         handle_transient_events(c, bytes);
 }
 
-/* Called when NATS was connected or disconnected: wakes the log thread, which reads missed entries
- * from the event log. */
+/* Called when NATS was connected or disconnected: makes the log thread read missed entries. */
 static void on_nats_connection_changed(void *arg, bool connected)
 {
     struct cluster *c = arg;

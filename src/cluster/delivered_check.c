@@ -2,9 +2,9 @@
  * entries.
  *
  * After a failover, a standby without synchronous replication may lack the last commits, and assign
- * their log positions again. So the last delivered entries are compared with the log. Delivered
- * events cannot be revoked: if some of them are missing in the log, this node stops, and clients
- * must IDENTIFY again. */
+ * the same log positions to other commits. So the last delivered entries are compared with the log.
+ * Delivered events cannot be revoked: if some of them are missing in the log, this node stops, and
+ * clients must IDENTIFY again. */
 #include "base/hash.h"
 #include "base/log.h"
 #include "cluster/internal.h"
@@ -12,7 +12,7 @@
 struct delivered_check {
     size_t count;
     struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
-    /* First delivered position whose row is missing in the log or has changed; 0 if none. */
+    /* First delivered log position whose log row is missing or changed; 0 if there is none. */
     int64_t gone;
 };
 
@@ -20,7 +20,7 @@ static const char SELECT_FIRST_POSITION[] = "select coalesce(min(position), 0) f
 static const char SELECT_DELIVERED[] =
     "select position, body from log where position between $1 and $2";
 
-/* If the log row has the same content as the delivered entry at its position, marks that entry. */
+/* Marks the delivered entry at the position of the log row if both have the same content. */
 static void mark_entry_found_in_log(struct delivered_check *h, const struct rows *r, bool *retained)
 {
     for (size_t i = 0; i < h->count; i++)
@@ -53,8 +53,8 @@ static enum err compare_delivered_entries_with_log(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Makes all existing sessions unresumable. Also makes sure that no new log entry gets a position
- * that was delivered already. */
+/* Ends all resumable sessions of the cluster, because they may have received lost events. Then
+ * makes sure that new log entries get positions that were never delivered. */
 static enum err reset_after_lost_log_entries(struct tx *tx, void *arg)
 {
     const struct cluster *c = arg;

@@ -10,8 +10,7 @@
 struct interest_part {
     unsigned keys; /* number of keys of this part */
     bool subscribed;
-    /* Time in ms since which the part has had no keys; 0 if it has keys or the time is not set
-     * yet. */
+    /* Time since which the part has no keys, in ms; 0 if it has keys or the time is not set yet. */
     int64_t unused_since;
 };
 
@@ -19,8 +18,8 @@ struct interest {
     interest_subscribe subscribe;
     void *arg;
     pthread_mutex_t lock;
-    struct map counts; /* hash of the key -> number of interest_set_add_key without
-                          interest_set_remove_key */
+    /* hash of a key -> number of times that the key was added and not removed */
+    struct map counts;
     struct interest_part parts[LOG_PARTS];
 };
 
@@ -44,8 +43,8 @@ void interest_set_free(struct interest *i)
     mem_free(i);
 }
 
-/* Returns how often the key is in use. Different keys have different hashes (hash_u64), so the hash
- * identifies the key. */
+/* Returns how often the key is in use. The hash identifies the key, because different keys have
+ * different hashes (hash_u64). */
 static uintptr_t get_count_of_interest_key(const struct interest *i, uint64_t key)
 {
     return (uintptr_t)map_find_value(&i->counts, hash_u64(key));

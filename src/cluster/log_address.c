@@ -1,4 +1,4 @@
-/* log_address.c - computes, encodes and decodes addresses of log entries (see log_address.h). */
+/* log_address.c - computes, encodes and decodes addresses of log entries (log_address.h). */
 #include "cluster/log_address.h"
 
 #include "base/hash.h"
@@ -19,8 +19,7 @@ static bool add_key_to_log_address(struct log_entry_address *a, enum audience_ki
     return true;
 }
 
-/* Adds the audiences of an event: the same for which the gateway creates events
- * (for_each_announced_event). */
+/* Adds the audiences of an event for which for_each_announced_event creates gateway events. */
 static bool add_audiences_of_event(struct log_entry_address *a, const struct emitted_event *e)
 {
     const snowflake *people = e->member_ids.items;
@@ -104,7 +103,8 @@ bool log_address_decode(struct str *bytes, struct log_entry_address *ret)
     }
     ret->events = deserialize_u64(&in);
     ret->hash = deserialize_u64(&in);
-    /* All event numbers of an entry must belong to its position (EVENT_NUMBER_BITS). */
+    /* Limit the number of events, because all their numbers must belong to the position of the
+     * entry (EVENT_NUMBER_BITS). */
     in.bad |= !ret->events || ret->events > 1 << 20;
     *bytes = in.rest;
     return !in.bad;

@@ -2,9 +2,8 @@
  * events.
  *
  * Through NATS every node receives the address of each log entry, but only nodes with sessions of
- * these guilds or users receive the entry itself. Some entries have no address and are sent to all
- * nodes: those with a revocation, a voice change or a session move, and those with too many
- * audiences. */
+ * these guilds or users receive the entry itself. Entries with a revocation, a voice change, a
+ * session move or too many audiences have no address, and are sent to all nodes. */
 #ifndef CLUSTER_LOG_ADDRESS_H
 #define CLUSTER_LOG_ADDRESS_H
 
@@ -13,19 +12,20 @@
 enum {
     LOG_ADDRESS_KEYS_MAX = 4,
     LOG_ADDRESS_MAX_BYTES = (3 + LOG_ADDRESS_KEYS_MAX) * 8,
-    /* Entries are published on this many NATS subjects, chosen by the hash of a guild or user. */
+    /* Number of NATS subjects of entries; a hash of the guild or user selects the subject. */
     LOG_PARTS = 512,
 };
 
 struct log_entry_address {
     unsigned count; /* number of keys */
     uint64_t keys[LOG_ADDRESS_KEYS_MAX];
-    uint64_t events; /* number of events; an event in a private channel counts once per recipient */
-    uint64_t hash;   /* hash_str of the encoded entry */
+    /* number of events in the entry; an event in a private channel counts once per recipient */
+    uint64_t events;
+    uint64_t hash; /* hash_str of the encoded entry */
 };
 
-/* Returns the key of an audience. The audience kind is stored in the two highest bits of the id,
- * which snowflakes do not use. */
+/* Returns the key of an audience: its id, with the audience kind in the two highest bits, which
+ * snowflakes do not use. */
 static inline uint64_t log_address_key(enum audience_kind kind, snowflake id)
 {
     return id | (uint64_t)kind << 62;
@@ -41,13 +41,13 @@ static inline snowflake log_address_get_id_of_key(uint64_t key)
     return key & (UINT64_MAX >> 2);
 }
 
-/* Computes the address of an entry; bytes is its encoded form. Returns false if all nodes need the
- * entry. */
+/* Computes the address of an entry; `bytes` is its encoded form. Returns false if all nodes need
+ * the entry. */
 bool log_address_of_entry(const struct log_entry *f, struct str bytes,
                           struct log_entry_address *ret);
 /* Lists the parts to which an entry with this address is published, and returns their number. If
- * the address has a guild, its users are ignored: with few exceptions, nodes with sessions of these
- * users also have sessions of the guild. The exceptions read the entry from the log. */
+ * the address has a guild, its users are ignored, because most nodes with sessions of these users
+ * also have sessions of the guild; other nodes read the entry from the log. */
 unsigned log_address_list_nats_parts(const struct log_entry_address *a,
                                      unsigned out[LOG_ADDRESS_KEYS_MAX]);
 unsigned log_address_get_nats_part_of_key(uint64_t key);

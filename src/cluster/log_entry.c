@@ -1,4 +1,4 @@
-/* log_entry.c - encodes and decodes log entries (see log_entry.h). */
+/* log_entry.c - encodes and decodes log entries (log_entry.h). */
 #include "cluster/log_entry.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@ enum {
     REVOKE_ADDRESSES_BANNED = 4,
     REVOKE_ADDRESSES_LIFTED = 8
 };
-/* Bits of the number that encodes a voice change. A node ignores bits that its program version does
- * not know. */
+/* Bits of the number that encodes a voice change. A node ignores bits that its version of the
+ * program does not know. */
 enum {
     VOICE_SPEAKS = 1,
     VOICE_RECEIVES = 2,
@@ -69,8 +69,8 @@ static void encode_emitted_event(struct buf *b, const struct emitted_event *a)
     serialize_bytes(b, a->payload);
 }
 
-/* Encodes an address range in the fields of a revocation: the two ids have the halves of the
- * address, the session has the prefix length. */
+/* Encodes an address range in fields of a revocation: the two ids contain the halves of the
+ * address, the session contains the prefix length. */
 static void encode_address_range(struct buf *b, const struct revocation_record *f)
 {
     uint64_t halves[2] = { 0 };
@@ -199,7 +199,7 @@ static struct audience decode_audience(struct log_entry_decoder *r)
     return to;
 }
 
-/* Copies the routing fields, because the encoded bytes are not aligned for a struct. */
+/* Copies the routing fields to aligned memory, because the encoded bytes are not aligned. */
 static const struct event_routing *decode_event_routing(struct log_entry_decoder *r,
                                                         enum event event)
 {
@@ -215,7 +215,7 @@ static const struct event_routing *decode_event_routing(struct log_entry_decoder
     return f;
 }
 
-/* Decodes an event. The result has EVENT_NONE if only a newer program version knows the event. */
+/* Decodes an event. The type is EVENT_NONE if only newer versions of the program know the event. */
 static struct emitted_event *decode_emitted_event(struct log_entry_decoder *r)
 {
     struct emitted_event *a = arena_alloc(r->arena, sizeof *a);

@@ -13,14 +13,14 @@
 #include "cluster/internal.h"
 
 enum {
-    READ_INTERVAL_ALONE_MS = 50, /* interval of log reads in ms, if there are no other nodes */
-    /* Interval of log reads in ms, if there are other nodes and NATS is connected. */
+    READ_INTERVAL_ALONE_MS = 50, /* interval of log reads in ms, without other nodes */
+    /* Interval of log reads in ms, with other nodes and while NATS is connected. */
     READ_INTERVAL_NATS_MS = 50,
-    /* Interval of log reads in ms, if there are other nodes, but no NATS. */
+    /* Interval of log reads in ms, with other nodes but without NATS. */
     READ_INTERVAL_IDLE_MS = 10,
-    /* Replaces READ_INTERVAL_IDLE_MS while other nodes commit, or while a reply waits for them. */
+    /* Replaces READ_INTERVAL_IDLE_MS while other nodes commit, or a reply waits for them. */
     READ_INTERVAL_BUSY_MS = 2,
-    /* For how many ms other nodes count as busy after one of their log entries. */
+    /* Time in ms for which other nodes count as busy after one of their log entries. */
     BUSY_AFTER_FRAME_MS = 200,
     LOG_PAGE_ROWS = 512,
     WAIT_AFTER_FAILURE_MS = 100,
@@ -90,9 +90,9 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
     return e;
 }
 
-/* Called after a log query, which was sent at the time `asked`. Its result contains all revocations
- * that were committed before that time. When these were applied, all credentials that are still
- * cached were valid at that time. */
+/* Called after a log query that was sent at the time `asked`. Its result contains all revocations
+ * that were committed before `asked`. Credentials that are still cached after these revocations
+ * were valid at the time `asked`. */
 static void record_time_of_log_read(struct cluster *c, int64_t asked, int64_t last)
 {
     if (last && log_sequencer_next_position(c->sequencer) <= last)
@@ -116,7 +116,8 @@ static enum err read_log_to_end(struct cluster *c)
             c->follow.busy_until = asked + ms_to_ns(BUSY_AFTER_FRAME_MS);
         if (!more)
             record_time_of_log_read(c, asked, last);
-        /* If the page begins after a gap, it was not delivered: do not read the next page. */
+        /* Do not read the next page if this page begins after a gap, because it was not delivered.
+         */
         more = more && log_sequencer_next_position(c->sequencer) > last;
     }
     return OK;
@@ -138,7 +139,7 @@ static enum err run_heartbeat_if_due(struct cluster *c)
 }
 
 /* Stops this node if the database schema is newer than this program: while this process was paused,
- * newer nodes may have applied a migration. This node cannot connect then, and its sessions
+ * newer nodes may have applied a migration. Afterwards this node cannot connect, and its sessions
  * continue on other nodes. */
 static void stop_if_schema_is_newer(struct cluster *c)
 {
@@ -148,8 +149,8 @@ static void stop_if_schema_is_newer(struct cluster *c)
     c->options.lost(c->options.arg);
 }
 
-/* Publishes up to which log position this node has applied revocations. A node that revoked a
- * credential waits for this. */
+/* Publishes the log position up to which this node has applied revocations. Nodes that revoked a
+ * credential wait for it. */
 static enum err acknowledge_revocations(struct cluster *c)
 {
     int64_t to_ack = atomic_load(&c->to_ack);
@@ -167,8 +168,7 @@ static struct timespec timespec_from_ns(int64_t ns)
     return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = (long)(ns % 1000000000) };
 }
 
-/* Sleeps until the time `until`, or until log_follower_wake. Returns whether log_follower_wake was
- * called. */
+/* Sleeps until the time `until`, or until log_follower_wake was called; returns whether it was. */
 static bool sleep_until_time_or_woken(struct cluster *c, int64_t until)
 {
     pthread_mutex_lock(&c->lock);
@@ -231,7 +231,7 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         e = run_heartbeat_if_due(c);
     if (e)
         stop_if_schema_is_newer(c);
-    /* Also done if NATS is not connected, so that counts do not accumulate. */
+    /* Send counts even if NATS is not connected, so that they do not accumulate. */
     if (c->options.bus.n) {
         c->options.send_counts(c->options.arg);
         c->options.publish_passed_over(c->options.arg);

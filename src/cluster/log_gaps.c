@@ -1,8 +1,9 @@
 /* log_gaps.c - gaps in the log: decides whether a missing position will arrive or was aborted.
  *
  * A transaction takes its position before it commits, and its row is visible after the commit. So
- * for a moment greater positions may be visible, while this position is missing. If the transaction
- * is rolled back, the position never appears. The two cases are distinguished like this:
+ * greater positions may be visible for a moment while the transaction's position is missing. If the
+ * transaction is rolled back, the position never appears. The two cases are distinguished like
+ * this:
  *
  *   1. A new transaction gets an id, the bound. The transaction that holds a missing position got
  *      its id before the position, so its id is below the bound.
@@ -10,8 +11,8 @@
  *   3. A position that a later snapshot does not show was aborted.
  *
  * The xmax of the snapshot would be a wrong bound: it follows the newest id that has ended, and
- * newer transactions may be running and hold positions already. With it 0.2 % of all events are
- * lost. tests/unit/cluster/log_gaps.c shows the loss with a similar bound (xmin). */
+ * newer transactions may already hold positions. With xmax as bound, 0.2 % of all events are lost.
+ * tests/unit/cluster/log_gaps.c shows the loss with a similar bound (xmin). */
 #include <string.h>
 
 #include "base/clock.h"
@@ -85,8 +86,8 @@ enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool
     return e;
 }
 
-/* Reads the log positions up to s->last again. A position that is still missing was aborted, unless
- * its row was dropped because of its age. */
+/* Reads the log positions up to s->last again. Positions that are still missing were aborted,
+ * unless their rows were dropped because of their age. */
 static void resolve_log_gap(struct cluster *c)
 {
     struct log_gap_check *s = &c->gap_check;

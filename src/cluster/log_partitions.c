@@ -1,12 +1,11 @@
-/* log_partitions.c - partitions of the log: creates the next one in time and drops old ones.
+/* log_partitions.c - partitions of the log: creates the next partition in time and drops old
+ * partitions.
  *
- * Any node may do this work. If several nodes try, the first one succeeds, and the others find
- * nothing to do.
+ * Any node may create and drop partitions; if several nodes try, the first one succeeds.
  *
- * The log also has messages that users have deleted since, so old rows must not stay for long. If
- * there are few events, a partition would stay for weeks, so one node also deletes old rows. If
- * there are many events, partitions are dropped soon, and deleting rows would cost more than it
- * gains. */
+ * The log also has messages that users have deleted meanwhile, so old rows must not stay for long.
+ * With few events, a partition would stay for weeks, so one node also deletes old rows. With many
+ * events, partitions are dropped soon, and deleting rows would cost more than it gains. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -62,10 +61,10 @@ enum err read_first_log_position(struct tx *tx, void *arg)
     return tx_read_int(tx, "select coalesce(min(position), 0) from log", NO_BIND, first);
 }
 
-/* Stops this node if it has missed log rows. While this process was paused, other nodes may have
- * dropped log rows that it has not read. Then its sessions would miss events without notice. But if
- * the log never had a row before the next position, the positions before the first row were not
- * dropped: they were aborted, or their transactions are still open. */
+/* Stops this node if it has missed log rows, because its sessions would miss events without notice:
+ * other nodes may have dropped unread log rows while this process was paused. But if the log never
+ * had a row before the next position, missing positions were not dropped: they were aborted, or
+ * their transactions are still open. */
 enum err stop_node_if_unread_log_rows_dropped(struct cluster *c, bool *ret)
 {
     struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
@@ -89,7 +88,7 @@ int64_t log_retention_ms = (int64_t)LOG_RETENTION_MINUTES * 60 * 1000;
 
 enum {
     DELETED_PER_HEARTBEAT = 500,
-    /* Above this number of positions within the retention time, rows are not deleted, because their
+    /* Rows are not deleted if there are more positions than this within the retention time. Their
      * partitions are dropped after two hours at most: (1.5 * PARTITION_POSITIONS / 300 per second)
      * + 15 minutes. */
     DELETION_MAX_POSITIONS = 300 * LOG_RETENTION_MINUTES * 60,
@@ -117,7 +116,7 @@ static void record_log_position_sample(struct log_follower *f, int64_t position,
 }
 
 /* Deletes rows that were delivered before the retention time. The newest of these rows stays, so
- * that the first position in the log shows up to where rows were deleted. */
+ * that the first position in the log shows which rows were deleted. */
 static void delete_rows_after_retention(struct cluster *c)
 {
     int64_t now = clock_monotonic_ns(), last = log_sequencer_next_position(c->sequencer) - 1;

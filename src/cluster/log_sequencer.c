@@ -11,7 +11,7 @@
 
 enum { SEQUENCER_SLOTS = 1 << 16 };
 
-/* A log entry that waits for earlier entries. If bytes.n is 0, its position was aborted. */
+/* A log entry that waits for earlier entries. If bytes.n is 0, its transaction was aborted. */
 struct sequencer_slot {
     bool filled;
     bool published; /* whether NATS delivered the entry */
@@ -79,8 +79,8 @@ static void record_delivered_entry(struct log_sequencer *l, struct str bytes)
         record_delivered_hash(l, hash_str(bytes));
 }
 
-/* Delivers the entry of a slot. Returns false if it came from NATS and cannot be decoded: then it
- * must be read from the log. */
+/* Delivers the entry of a slot. Returns false if the entry came from NATS and cannot be decoded: it
+ * must be read from the log then. */
 static bool deliver_entry_of_slot(struct log_sequencer *l, const struct sequencer_slot *s)
 {
     struct log_entry f;
@@ -133,8 +133,8 @@ static void store_log_entry_until_its_turn(struct log_sequencer *l, int64_t posi
 {
     struct sequencer_slot *s = sequencer_slot_at(l, position);
 
-    /* An entry from the log replaces one from NATS, which may be undecodable. Every other repeated
-     * entry is dropped. */
+    /* Replace an entry that came from NATS, which may be undecodable, by the same entry from the
+     * log. Drop every other repeated entry. */
     if (s->filled && (published || !s->published))
         return;
     mem_free((void *)s->bytes.p);

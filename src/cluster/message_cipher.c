@@ -10,8 +10,8 @@
 enum {
     NONCE_BYTES = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
     TAG_BYTES = crypto_aead_xchacha20poly1305_ietf_ABYTES,
-    /* Fields at the beginning of the plaintext: sender, counter, time in ms, position; 8 bytes
-     * each. */
+    /* Size of the fields at the beginning of the plaintext: sender, counter, time in ms, position;
+     * 8 bytes each. */
     HEAD_BYTES = 32,
 };
 _Static_assert(NONCE_BYTES + TAG_BYTES + HEAD_BYTES == CIPHER_OVERHEAD,
@@ -19,7 +19,7 @@ _Static_assert(NONCE_BYTES + TAG_BYTES + HEAD_BYTES == CIPHER_OVERHEAD,
 _Static_assert(CIPHER_KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
                "the size of a key");
 
-/* State for messages of one other node: the counters of messages that were received from it. */
+/* Counters of the messages that were received from one other node. */
 struct cipher_sender {
     uint32_t identity;
     uint64_t last;       /* greatest counter received from the sender */
@@ -81,7 +81,7 @@ void message_cipher_encrypt(struct message_cipher *c, struct str subject, int64_
     out->n += NONCE_BYTES + length + TAG_BYTES;
 }
 
-/* Frees the state of one sender that has sent nothing for long. Replays of its messages are then
+/* Frees the counters of one sender that has sent nothing for long. Replays of its messages are then
  * rejected because of their age. */
 static void evict_silent_sender(struct message_cipher *c, int64_t now)
 {
@@ -112,8 +112,8 @@ static struct cipher_sender *cipher_sender_get_or_create(struct message_cipher *
     return s;
 }
 
-/* Records the counter of a received message. Returns false if it was received before, or if it is
- * too old for the window of recorded counters. */
+/* Records the counter of a received message. Returns false if the counter was received before, or
+ * is too old for the window of recorded counters. */
 static bool cipher_sender_record_counter(struct cipher_sender *s, uint64_t counter)
 {
     if (counter + CIPHER_WINDOW <= s->last || !counter)
@@ -121,7 +121,7 @@ static bool cipher_sender_record_counter(struct cipher_sender *s, uint64_t count
     for (; s->last < counter; s->last++) {
         uint64_t next = s->last + 1;
 
-        /* All counters recorded so far are too old for the window. */
+        /* all counters recorded so far are too old for the window */
         if (counter - next >= CIPHER_WINDOW) {
             memset(s->seen, 0, sizeof s->seen);
             s->last = counter - 1;
@@ -156,8 +156,8 @@ enum message_decrypt_result message_cipher_decrypt(struct message_cipher *c, str
     int64_t sent = (int64_t)read_le64(text + 16);
     if (sent < now - CIPHER_AGE_MS || sent > now + CIPHER_AGE_MS)
         return CIPHER_LATE;
-    /* NATS does not send this node its own messages (echo is off), so a message from this node is a
-     * replay. */
+    /* A message from this node is a replay, because NATS does not send this node its own messages
+     * ("echo" is false). */
     if (sender == c->sender || !cipher_sender_record_counter(
                                    cipher_sender_get_or_create(c, (uint32_t)sender, now), counter))
         return CIPHER_REPEATED;

@@ -26,15 +26,15 @@
 
 enum {
     CONNECT_MS = 2000, /* time limit for connect and INFO */
-    PING_MS = 2000,    /* after this time without data from the server, PING is sent */
-    /* After this time without data from the server, the connection is closed. */
+    PING_MS = 2000,    /* time without data from the server after which PING is sent */
+    /* Time without data from the server after which the connection is closed. */
     SERVER_SILENT_MS = 5000,
     RECONNECT_MIN_MS = 50,
     RECONNECT_MAX_MS = 1000,
     READ_BYTES = 64 * 1024,
-    /* If more bytes than this are unsent, the connection is closed. */
+    /* Number of unsent bytes above which the connection is closed. */
     UNSENT_MAX_BYTES = 8 * 1024 * 1024,
-    /* If more bytes than this are unsent, nats_publish_or_drop_message drops the message. */
+    /* Number of unsent bytes above which nats_publish_or_drop_message drops messages. */
     DROPPABLE_MAX_BYTES = UNSENT_MAX_BYTES / 2,
 };
 
@@ -44,7 +44,7 @@ struct nats {
     bool has_thread;
     int wake;              /* eventfd that wakes the connection's thread */
     struct buf in, cipher; /* used by the connection's thread only */
-    bool asked;            /* whether PING was sent and PONG is pending */
+    bool asked;            /* PING was sent, and PONG has not arrived yet */
     int64_t received_at;
     size_t server;                   /* index of the server in options.servers */
     struct tls_context *tls_context; /* NULL if no server uses TLS */
@@ -55,11 +55,12 @@ struct nats {
     bool subscribed; /* the subscriptions were sent on this connection */
     bool parts[NATS_PARTS_MAX];
     size_t max_payload;
-    struct tls_connection *tls; /* set for tls:// servers, after the first INFO */
-    bool introduced;            /* whether CONNECT was sent over TLS */
-    struct buf plain;           /* output that is not encrypted yet */
-    struct buf out;             /* bytes that the socket did not accept */
-    _Atomic size_t unsent;      /* size of out, readable without the lock */
+    /* TLS connection to a tls:// server, after its first INFO; or NULL */
+    struct tls_connection *tls;
+    bool introduced;       /* whether CONNECT was sent over TLS */
+    struct buf plain;      /* output that is not encrypted yet */
+    struct buf out;        /* bytes that the socket did not accept */
+    _Atomic size_t unsent; /* number of bytes in `out`, readable without the lock */
 };
 
 static bool any_server_uses_tls(const struct nats_options *o)
@@ -99,8 +100,7 @@ static void wake_nats_thread(struct nats *n)
     uint64_t one = 1;
 
     if (write(n->wake, &one, sizeof one) < 0) {
-        /* The write fails only if the counter of the eventfd is full; then the thread is awake
-         * already. */
+        /* A write fails only if the eventfd's counter is full, when the thread is awake already. */
     }
 }
 
@@ -122,14 +122,14 @@ static void flush_nats_output(struct nats *n)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            break; /* the socket is full or closed; the connection's thread handles both cases */
+            break; /* the connection's thread handles a socket that is full or closed */
         buf_drop_first_bytes(&n->out, (size_t)sent);
     }
     atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
 }
 
-/* Returns the buffer to which commands are written; encrypt_and_flush_nats_output sends its
- * content. The caller holds the lock. */
+/* Returns the buffer for commands to the server; encrypt_and_flush_nats_output sends its content.
+ * The caller holds the lock. */
 static struct buf *get_nats_command_buffer(struct nats *n)
 {
     return n->tls ? &n->plain : &n->out;
@@ -265,8 +265,8 @@ static void send_nats_command(struct nats *n, struct str word)
     pthread_mutex_unlock(&n->lock);
 }
 
-/* Called for the PONG to the PING that was sent after the subscriptions: it shows that the server
- * has handled them. */
+/* Called for the PONG that answers the PING after the subscriptions: the server has handled the
+ * subscriptions. */
 static void on_subscriptions_active(struct nats *n)
 {
     pthread_mutex_lock(&n->lock);
@@ -323,7 +323,7 @@ static bool parse_received_commands(struct nats *n)
     return took == 0;
 }
 
-/* Decrypts input. Sends CONNECT once the TLS handshake is complete. */
+/* Decrypts received bytes. Sends CONNECT when the TLS handshake is complete. */
 static bool decrypt_received(struct nats *n, struct str bytes)
 {
     bool eof = false;
@@ -411,7 +411,8 @@ static int connect_to_nats_server(struct nats *n)
     return fd;
 }
 
-/* Sends PING if the server was silent for PING_MS. Returns false if it was silent for too long. */
+/* Sends PING if the server was silent for PING_MS. Returns false if the server was silent for
+ * SERVER_SILENT_MS. */
 static bool check_nats_server_is_alive(struct nats *n)
 {
     int64_t silent = (clock_monotonic_ns() - n->received_at) / 1000000;
@@ -448,7 +449,7 @@ static bool nats_connection_poll_once(struct nats *n, int fd)
     return check_nats_server_is_alive(n);
 }
 
-/* Runs the connection until it is closed. Returns whether it was ever established. */
+/* Runs a connection until it is closed. Returns whether the connection was ever established. */
 static bool nats_connection_run(struct nats *n, int fd)
 {
     buf_reset(&n->in);

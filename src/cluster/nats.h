@@ -1,6 +1,6 @@
 /* nats.h - NATS client: one connection with a thread that reconnects.
  *
- * While there is no connection, messages are dropped: the receiving nodes read the event log. */
+ * Without a connection, messages are dropped, and the receiving nodes read the event log. */
 #ifndef CLUSTER_NATS_H
 #define CLUSTER_NATS_H
 
@@ -14,15 +14,15 @@ enum { NATS_SUBJECTS_MAX = 5, NATS_PARTS_MAX = 512 };
 struct nats_options {
     struct nats_servers servers;
     char name[64]; /* client name that the NATS server shows */
-    /* For tls:// servers: CA certificates (PEM file); NULL means those of the system. */
+    /* CA certificates for tls:// servers (PEM file); NULL means the certificates of the system. */
     const char *ca;
     const char *subjects[NATS_SUBJECTS_MAX];
-    /* The NATS subject of a part is this prefix and the part's number
+    /* Prefix of the NATS subjects of parts; the part's number follows it
      * (nats_subscribe_to_part_or_end). */
     const char *part_prefix;
     void *arg;
-    /* Called on the connection's thread for each message on `subjects` and parts. Unused
-     * entries of `subjects` are NULL. */
+    /* Called on the connection's thread for each message on `subjects` and on subscribed parts.
+     * Unused elements of `subjects` are NULL. */
     void (*message)(void *arg, struct str subject, struct str payload);
     void (*changed)(void *arg, bool connected);
 };
@@ -32,15 +32,15 @@ enum err nats_new(const struct nats_options *options, struct nats **ret);
 void nats_start(struct nats *n);
 void nats_free(struct nats *n); /* accepts NULL */
 
-/* Begins or ends the subscription to a part, a number from 0 to NATS_PARTS_MAX - 1. Applies to this
- * connection and later ones. Thread-safe. */
+/* Begins or ends the subscription to a part, a number from 0 to NATS_PARTS_MAX - 1. Also applies
+ * after a reconnect. Thread-safe. */
 void nats_subscribe_to_part_or_end(struct nats *n, unsigned part, bool subscribed);
-/* Publishes a message. Returns false if the message was not sent. Thread-safe. */
+/* Publishes a message. Returns whether the message was sent or queued. Thread-safe. */
 bool nats_publish(struct nats *n, const char *subject, struct str payload);
-/* Publishes a message that the caller can send again later. The message is dropped if many bytes
- * are unsent, so that it never causes the connection to be closed. */
+/* Publishes a message that the caller can send again later. Drops the message if many bytes are
+ * unsent, so that it never causes the connection to be closed. */
 bool nats_publish_or_drop_message(struct nats *n, const char *subject, struct str payload);
-/* Returns the number of bytes that wait to be sent to the NATS server. */
+/* Returns the number of bytes that are waiting to be sent to the NATS server. */
 size_t nats_count_unsent_bytes(const struct nats *n);
 /* Returns whether the NATS server accepts a payload of this size. */
 bool nats_server_accepts_payload_size(struct nats *n, size_t size);

@@ -7,7 +7,8 @@
 
 #define DEFAULT_PORT "4222"
 
-/* Copies a part of a server address. Returns false if the part is empty or too long. */
+/* Copies the user, password or host of a server address. Returns false if the part is empty or too
+ * long. */
 static bool copy_address_part(struct str from, char *to, size_t max)
 {
     if (!from.n || from.n >= max || memchr(from.p, 0, from.n))
@@ -17,7 +18,7 @@ static bool copy_address_part(struct str from, char *to, size_t max)
     return true;
 }
 
-/* Parses "user:password" or a token, which stand before the last '@'. */
+/* Parses the credentials before the last '@' of a server address: "user:password" or a token. */
 static bool parse_credentials(struct str *rest, struct nats_server *s)
 {
     size_t at = rest->n;
@@ -176,7 +177,7 @@ static void write_json_bool(struct json_writer *j, const char *name, bool on)
     json_write_bool(j, on);
 }
 
-/* Writes CONNECT. "echo" is false, so that the server does not send this node its own messages. */
+/* Writes CONNECT with "echo": false, so that this node does not get its own messages. */
 void nats_write_connect_command(struct buf *b, const struct nats_server *s, const char *name)
 {
     struct json_writer j = json_writer_to_buf(b);

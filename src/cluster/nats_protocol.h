@@ -1,6 +1,7 @@
 /* nats_protocol.h - parses and writes the NATS client protocol: text lines, some followed by bytes.
  *
- * Implements only the commands that a client needs: docs.nats.io/reference/reference-protocols. */
+ * Only the commands that a client needs are implemented
+ * (docs.nats.io/reference/reference-protocols). */
 #ifndef CLUSTER_NATS_PROTOCOL_H
 #define CLUSTER_NATS_PROTOCOL_H
 
@@ -16,7 +17,7 @@ enum {
 /* Address of a NATS server, and the credentials of this client. */
 struct nats_server {
     char host[256], port[8];
-    char user[128], password[256]; /* if the password is empty, user is a token */
+    char user[128], password[256]; /* if the password is empty, `user` is a token */
     bool tls;
 };
 
@@ -25,7 +26,7 @@ struct nats_servers {
     size_t count;
 };
 
-/* Parses "nats://[user:password@]host[:port],tls://…"; returns false if it is invalid. */
+/* Parses "nats://[user:password@]host[:port],tls://…". Returns false if the text is invalid. */
 bool nats_servers_parse(struct str text, struct nats_servers *ret);
 
 enum nats_command_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK, NATS_ERR };
@@ -34,11 +35,11 @@ enum nats_command_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK,
 struct nats_command {
     enum nats_command_kind kind;
     struct str subject; /* only set for NATS_MESSAGE */
-    struct str body;    /* the payload of MSG, the JSON of INFO, or the text of -ERR */
+    struct str body;    /* payload of MSG, JSON of INFO, or text of -ERR */
 };
 
-/* Parses one command. Returns its length in bytes, 0 if it is incomplete, or -1 if it is not the
- * NATS protocol. */
+/* Parses one command. Returns the command's length in bytes, 0 if the command is incomplete, or -1
+ * if the bytes are not the NATS protocol. */
 long nats_parse_command(struct str bytes, struct nats_command *ret);
 /* Returns the maximum payload size in bytes that INFO contains. */
 size_t nats_parse_max_payload(struct str info);

@@ -17,14 +17,13 @@ struct node_row {
     struct cluster *cluster;
     char name[256];
     int64_t ids_until;
-    /* Node number of a living node that uses another format of log entries, or 0. */
+    /* Number of a living node that uses another format of log entries, or 0. */
     int64_t foreign;
     bool others_differ;
 };
 
-/* A generated id contains the time of its node's clock. If another host takes over a node number
- * and its clock is behind, it must not generate ids that the previous host has used already
- * (ids_until). */
+/* Selects the time up to which ids were generated with a node number. If another host takes over
+ * the number and its clock is behind, it must not generate the same ids again. */
 static const char SELECT_IDS_UNTIL[] = "select ids_until from nodes where node = $1 and name <> $2";
 static const char INSERT_NODE[] =
     "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
@@ -35,8 +34,8 @@ static const char INSERT_NODE[] =
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
     "schema = excluded.schema, frames = excluded.frames, voice = ''";
-/* Finds a living node whose format of log entries differs: the nodes cannot decode each other's
- * events. */
+/* Finds a living node whose format of log entries differs, so that the nodes cannot decode each
+ * other's events. */
 static const char SELECT_OTHER_FRAME_FORMAT[] =
     "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
     "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";
@@ -125,7 +124,7 @@ static const char SELECT_CLOCK_OFFSETS[] =
 static enum err compare_clock_with_other_nodes(struct cluster *c, struct tx *tx, int64_t offset_ms,
                                                bool *ret_agree)
 {
-    int64_t others[64]; /* offsets of other nodes; at most 64 nodes are compared */
+    int64_t others[64]; /* clock offsets of other nodes; at most 64 nodes are compared */
     size_t count = 0;
     struct rows r;
     enum err e = tx_query(tx, SELECT_CLOCK_OFFSETS, BIND(v_int(c->node), v_int(NODE_LEASE_MS)), &r);
@@ -211,7 +210,7 @@ static enum err read_living_nodes(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Calls options.living. It is called outside of the transaction, because it does further work. */
+/* Calls options.living, outside of the transaction, because options.living may take long. */
 static enum err report_living_nodes(struct cluster *c)
 {
     struct living_nodes n;
@@ -225,8 +224,7 @@ static enum err report_living_nodes(struct cluster *c)
     return OK;
 }
 
-/* abs() also finds heartbeats in the future. They were written before the database's clock was set
- * back. */
+/* abs() also finds heartbeats in the future, from before the database's clock was set back. */
 static const char UPDATE_DEAD_NODES[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "
@@ -236,8 +234,7 @@ static const char TERMINATE_NODE_CONNECTIONS[] =
 
 static enum err declare_nodes_dead(struct tx *tx, void *arg)
 {
-    /* Maximum number of nodes declared dead per heartbeat; the next heartbeat handles further
-     * ones. */
+    /* Maximum number of nodes declared dead per heartbeat; more wait for the next heartbeat. */
     enum { AT_ONCE = 16 };
     int64_t dead[AT_ONCE][2];
     size_t count = 0;
@@ -264,8 +261,8 @@ static enum err declare_nodes_dead(struct tx *tx, void *arg)
 }
 
 /* Returns whether this node may declare other nodes dead. If this node could not reach the database
- * for almost a lease period, other nodes may have had the same problem and may reconnect later.
- * Then it declares no node dead for two lease periods. */
+ * for almost a lease period, it declares no node dead for two lease periods, because other nodes
+ * may have had the same problem and may reconnect later. */
 static bool may_declare_nodes_dead(struct cluster *c)
 {
     int64_t now = clock_monotonic_ns();

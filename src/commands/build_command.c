@@ -31,8 +31,7 @@ static bool list_has_command_context(const struct list *contexts, int64_t contex
     return false;
 }
 
-/* Applies the deprecated field dm_permission: adds BOT_DM to the stored contexts if it is true,
- * removes BOT_DM if it is false. */
+/* Applies the deprecated field dm_permission: adds BOT_DM to the contexts, or removes it. */
 static void apply_dm_permission(struct arena *arena, struct command *k, bool allowed)
 {
     struct list left = { 0 };
@@ -57,8 +56,7 @@ static void apply_command_contexts(struct arena *arena, struct command *k,
         k->dm_permission.value = list_has_command_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
-    /* If contexts is null in the body, it resets the contexts, including those that an earlier
-     * dm_permission had set. */
+    /* A null in the body's contexts also resets contexts that an earlier dm_permission had set. */
     if (in->contexts.given == GIVEN_NULL && k->contexts.given == GIVEN) {
         k->contexts = (struct opt_list){ .given = GIVEN_NULL };
         k->dm_permission.value = true;
@@ -91,7 +89,7 @@ void apply_command_patch(struct arena *arena, struct command *k, const struct co
     if (in->nsfw.given != ABSENT)
         k->nsfw = in->nsfw.given == GIVEN && in->nsfw.value;
     if (k->guild_id.given == GIVEN)
-        return; /* the fields below apply only to global commands */
+        return; /* the following fields apply only to global commands */
     apply_command_contexts(arena, k, in);
     apply_optional_command_list_field(&k->integration_types, &in->integration_types, ABSENT);
     if (in->handler.given != ABSENT)

@@ -15,8 +15,9 @@ struct bulk_overwrite {
     const struct list *body;        /* struct command_patch */
     struct prepared_command *items; /* one per item of the body */
     const struct list *rows;        /* the stored rows (struct command_row) */
-    bool *matched; /* one bool per stored row: true if a command of the body replaces the row */
-    int64_t room;  /* number of permission rows that this transaction may still delete */
+    /* array with one bool per stored row: true if a command of the body replaces the row */
+    bool *matched;
+    int64_t room; /* number of permission rows that this transaction may still delete */
 };
 
 static size_t bulk_count_stored_rows(const struct bulk_overwrite *b)
@@ -106,7 +107,7 @@ static void match_command_to_row(struct bulk_overwrite *b, size_t item, size_t r
     b->matched[row] = true;
 }
 
-/* Matches commands of the body to stored rows by id. This runs before the match by name, because a
+/* Matches commands of the body to stored rows by id. Runs before the match by name, because a
  * command with an id can take the present name of another command. */
 static void match_commands_to_rows_by_id(struct bulk_overwrite *b)
 {
@@ -169,8 +170,8 @@ static enum err build_drafts_of_all_commands(struct call *call, struct prepared_
     return finish_command_drafts(&b);
 }
 
-/* Always requests the READ stage (a read transaction before the write), because the stored commands
- * can be long even if the body is short. */
+/* Requests the READ stage (a read transaction before the write) in any case, because the stored
+ * commands can be long even if the body is short. */
 enum err prepare_bulk_overwrite_of_commands(struct call *call)
 {
     static const struct command_change_callbacks change = { read_command_rows_of_scope,
@@ -273,7 +274,8 @@ static struct list collect_new_command_ids(const struct bulk_overwrite *b)
 static enum err write_bulk_overwrite(struct bulk_overwrite *b)
 {
     struct list new_ids =
-        collect_new_command_ids(b); /* count new commands towards the daily limit */
+        /* count the new commands towards the application's daily limit */
+        collect_new_command_ids(b);
     bool changed = false;
 
     enum err e = record_created_command_ids(b->call->tx, b->application_id, b->guild_id,

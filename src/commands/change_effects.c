@@ -24,8 +24,8 @@ static const char GUILDS_WITH[] =
     "select guild_id from integrations where application_id = $1 and guild_id > $2 and "
     "type = 'service' order by guild_id limit $3";
 
-/* Emits the index update event to the next GUILDS_A_STEP guilds of the application. A job continues
- * after the last guild of a step. If commands change again meanwhile, the job restarts at the first
+/* Emits the index update event to the application's next GUILDS_A_STEP guilds. A job continues
+ * after the last guild of the step; if commands change again meanwhile, it restarts at the first
  * guild. */
 static enum err emit_index_update_to_guilds(struct call *call, snowflake application_id,
                                             snowflake after)
@@ -76,7 +76,7 @@ const struct job_kind command_index_update_job = {
 
 static const char READ_EMITTED_AT[] = "select told_at from command_indexes where id = $1";
 
-/* Emits the index update event at once, then at most once per second, because bots change many
+/* Emits the index update event immediately, then at most once per second, because bots change many
  * global commands in a row. */
 static enum err emit_index_updates_rate_limited(struct call *call, snowflake application_id)
 {
@@ -98,7 +98,7 @@ static const char HAS_GLOBAL[] =
     "select count(*) from commands where application_id = $1 and guild_id = 0";
 static const char SET_FLAGS[] = "update applications set flags = $2 where id = $1";
 
-/* Sets the application's flag for global commands if it has any, or clears the flag. */
+/* Sets or clears the application's flag that says whether it has global commands. */
 static enum err update_global_commands_flag(struct tx *tx, const struct application *a)
 {
     int64_t n = 0;

@@ -58,8 +58,8 @@ static bool is_lower_case(struct str name)
     return true;
 }
 
-/* Checks a name that has characters outside ASCII. Not inlined, so that check_command_name stays
- * small. */
+/* Checks a name with characters outside ASCII. Not inlined, so that check_command_name stays small.
+ */
 static __attribute__((noinline)) enum command_name_error check_unicode_name(struct str name)
 {
     if (!name_matches_pattern(name))
@@ -67,7 +67,7 @@ static __attribute__((noinline)) enum command_name_error check_unicode_name(stru
     return is_lower_case(name) ? NAME_FINE : NAME_CASE;
 }
 
-/* Classes of bytes in a name. A HIGH byte is part of a character outside ASCII. */
+/* Classes of bytes in a name; HIGH is part of a character outside ASCII. */
 enum { OTHER = 1, UPPER = 2, HIGH = 4 };
 
 /* clang-format off */
@@ -90,8 +90,8 @@ static const unsigned char byte_classes[256] = {
 
 #if defined(__SSE2__)
 
-/* Loads a name of 4 to 16 bytes into 16 bytes: its first and last 8 (or 4) bytes, which may
- * overlap. */
+/* Loads a name of 4 to 16 bytes into a vector of 16 bytes: its first and last 8 (or 4) bytes, which
+ * may overlap. */
 static inline __m128i load_name_bytes(struct str name)
 {
     uint64_t a, b;
@@ -108,15 +108,15 @@ static inline __m128i load_name_bytes(struct str name)
     return _mm_set_epi64x((int64_t)a, (int64_t)b);
 }
 
-/* Returns a mask of the bytes within a range. The range is shifted to end at 127, so that one
- * signed comparison tests both limits. */
+/* Returns a mask of the bytes within a range. The bytes are shifted so that the range ends at 127,
+ * because one signed comparison then tests both limits. */
 static inline __m128i mask_of_bytes_in_range(__m128i bytes, char least, char most)
 {
     return _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - most))),
                           _mm_set1_epi8((char)(126 - (most - least))));
 }
 
-/* Fast path for nearly all names: 4 to 16 lower-case letters, digits, '-' and '_'. */
+/* Fast check that accepts nearly all names: 4 to 16 lower-case letters, digits, '-' and '_'. */
 static inline bool is_plain_ascii_name(struct str name)
 {
     if (name.n < 4 || name.n > 16)

@@ -1,5 +1,5 @@
 /* command_size.c - counts the characters of a command for its size limit: all names, descriptions
- * and values. Of a localized text the longest translation counts. */
+ * and values. For a localized text, the longest translation is counted. */
 #include "base/utf8.h"
 #include "commands/internal.h"
 #include "json/read.h"
@@ -18,8 +18,8 @@ struct str command_choice_format_value(struct arena *arena, const struct command
     return text;
 }
 
-/* Counts characters; in quick mode counts bytes instead. A text never has more characters than
- * bytes, so most commands need no exact count. */
+/* Counts characters, or bytes in quick mode. A text never has more characters than bytes, so most
+ * commands need no exact count. */
 struct size_counter {
     bool exact;
     struct arena *arena;

@@ -23,11 +23,11 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
 
 enum command_permission_result {
     COMMAND_ALLOWED,
-    /* The context is wrong, the app is not installed, or its activity cannot be launched. */
+    /* wrong context, or the app is not installed, or its activity cannot be launched */
     COMMAND_NOT_HERE,
-    /* The user lacks VIEW_CHANNEL, USE_APPLICATION_COMMANDS or a permission to send. */
+    /* the user lacks VIEW_CHANNEL, USE_APPLICATION_COMMANDS or a permission to send */
     COMMAND_NO_ACCESS,
-    /* The command is age-restricted, and the user or channel does not allow that. */
+    /* the command is age-restricted, and the user or the channel does not allow this */
     COMMAND_NOT_OF_AGE,
     COMMAND_CHANNEL_DENIED, /* a permission row of the channel denies the command */
     COMMAND_USER_DENIED,    /* a permission row of the user or a role denies the command */
@@ -44,9 +44,9 @@ struct command_permission_check {
 
     /* Bit set of the contexts to check; an index checks several at once. */
     unsigned contexts_to_check;
-    /* Bit set of integration_type: how the app is installed for the user. */
+    /* Bit set of integration_type values with which the app is installed for the user. */
     unsigned installed;
-    bool in_group;        /* the channel is a group DM in which the app is installed */
+    bool in_group;        /* The channel is a group DM, and the app is installed in it. */
     bool launchable;      /* the app has an activity that can be launched */
     snowflake guild_id;   /* 0 outside guilds */
     snowflake channel_id; /* channel id; for a Discord thread, the id of its parent */
@@ -63,15 +63,15 @@ struct command_permission_check {
 /* Decides whether an index lists a command, and whether the user may invoke the command. */
 enum command_permission_result evaluate_command_permission(
     const struct command_permission_check *q);
-/* Returns the bits of integration_type with which the user has the app and which the command
- * supports. An app in a group DM counts as INSTALL_GUILD. */
+/* Returns a bit set of integration_type: how the app is installed for the user, as far as the
+ * command supports it. An app in a group DM counts as INSTALL_GUILD. */
 unsigned command_get_usable_install_types(const struct command_permission_check *q);
-/* Evaluates permission rows of the user and of roles and the default permissions, without a
+/* Evaluates the permission rows of the user and of roles, and the default permissions, without a
  * channel. */
 enum command_permission_result evaluate_command_user_permission(
     const struct command_permission_check *q);
 
-/* Sets the fields of q that describe the member. */
+/* Sets the fields of q that describe the member and the member's roles. */
 void command_permission_check_set_member(struct command_permission_check *q,
                                          const struct member_access *s);
 
@@ -90,8 +90,8 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
                                   const struct command_invoker *invoker,
                                   enum command_permission_result *ret, unsigned *ret_install_types);
 
-/* Counts a use of the command, after it was delivered to the app. The counts determine the
- * popularity rank. Call this function in a write transaction. */
+/* Counts a use of the command that was delivered to the app; the counts determine the popularity
+ * rank. Must be called in a write transaction. */
 enum err count_command_use(struct call *call, const struct command *k);
 
 extern const struct domain commands_domain;

@@ -10,8 +10,8 @@ static snowflake guild_id_of_command_scope(const struct call *call)
     return call->target.guild ? call->target.guild->id : 0;
 }
 
-/* Checks that the application supports the installation contexts of the command. If the command has
- * none, it gets those of the application. */
+/* Checks that the application supports the installation contexts of the command. A command without
+ * installation contexts gets those of the application. */
 enum err check_command_install_types(struct form *form, const struct json_path *here,
                                      const struct application *a, struct command *k,
                                      const struct command_patch *in)
@@ -106,8 +106,8 @@ enum err prepare_create_command(struct call *call)
     return count_command_write_against_rate_limit(call);
 }
 
-/* Always requests the READ stage (a read transaction before the write), because the stored command
- * can be long even if the body is short. */
+/* Requests the READ stage (a read transaction before the write) in any case, because the stored
+ * command can be long even if the body is short. */
 enum err prepare_modify_command(struct call *call)
 {
     static const struct command_change_callbacks change = { read_row_of_target_command,
@@ -140,8 +140,8 @@ static enum err insert_new_command(struct call *call, const struct prepared_comm
     return e ? e : reply_with_command(call, d);
 }
 
-/* Updates a command if it has changed. If `always` is set, the guild gets the index update event
- * even if the command has not changed. */
+/* Updates a command if it has changed. If `always` is set, emits the index update event to the
+ * guild even if the command has not changed. */
 static enum err update_existing_command(struct call *call, const struct prepared_command *d,
                                         bool always)
 {

@@ -1,5 +1,5 @@
 /* digests.c - keyed digests (Poly1305) of texts, which are compared instead of the texts
- * themselves. The key is secret and digests are never sent, so nobody can produce collisions on
+ * themselves. The key is secret, and digests are not sent, so nobody can produce collisions on
  * purpose. Poly1305 is several times as fast as an unkeyed cryptographic hash. */
 #include "commands/internal.h"
 

@@ -3,8 +3,8 @@
 #include "commands/internal.h"
 #include "json/scan.h"
 
-/* Returns whether two options have the same name in a locale. The localized name of one must also
- * differ from the default name of the other. */
+/* Returns whether two options have the same name in a locale. The localized name of one option must
+ * also differ from the default name of the other option. */
 static bool options_share_localized_name(const struct command_option *a,
                                          const struct command_option *b)
 {
@@ -43,17 +43,16 @@ static uint64_t bloom_bit_of_name(struct str word)
     return UINT64_C(1) << (hash_option_name(word) >> 58);
 }
 
-/* Hash set of option names. In each slot of the table, the lowest bits are the number of the
- * option, and the other bits are the hash of the name. The set has at most NAME_SET_MAX names; few
- * lists of options have more. */
+/* Hash set of option names. In each slot, the lowest bits are the option's index, the other bits
+ * are the name's hash. The set has at most NAME_SET_MAX names; few lists of options have more. */
 struct option_name_set {
     uint64_t slots[64];
     unsigned count;
 };
 enum { NAME_SET_OPTIONS = 31, NAME_SET_MAX = 40 };
 
-/* Adds the name of an option. Returns false if another option may have the same name, or if the set
- * is full. */
+/* Adds the name of an option. Returns false if another may have the same name, or the set is full.
+ */
 static inline bool option_name_set_add(struct option_name_set *set, struct str word, size_t option)
 {
     uint64_t value = (hash_option_name(word) & ~(uint64_t)NAME_SET_OPTIONS) | (option + 1);
@@ -69,8 +68,8 @@ static inline bool option_name_set_add(struct option_name_set *set, struct str w
     return ++set->count <= NAME_SET_MAX;
 }
 
-/* Fast path for nearly all lists. Returns true if no two options have the same name in any locale;
- * false means that a complete check is needed. */
+/* Fast check that no two options have the same name in any locale; true for nearly all lists. A
+ * result of false means that a complete check is needed. */
 static bool all_option_names_differ(const struct list *options)
 {
     const struct command_option *o = options->items;

@@ -1,4 +1,4 @@
-/* internal.h - functions shared by the files of commands/. */
+/* internal.h - structs and functions that the files of commands/ share. */
 #ifndef COMMANDS_INTERNAL_H
 #define COMMANDS_INTERNAL_H
 
@@ -7,8 +7,7 @@
 
 /* --- schema.c: bodies and queries ----------------------------------------------------- */
 
-/* Body of the routes that create and modify a command; also one element of the list in a bulk
- * overwrite. */
+/* Body of the routes that create and modify a command. A bulk overwrite is a list of these. */
 struct command_patch {
     struct opt_id id; /* set only in bulk overwrites */
     struct opt_int type, handler;
@@ -35,23 +34,22 @@ extern const struct type command_body, guild_command_body, command_patch_body,
 
 /* --- validation of commands ----------------------------------------------------------- */
 
-/* Adds all errors of a command to the form. Call this function after apply_command_patch. */
+/* Adds all errors of a command to the form. Must be called after apply_command_patch. */
 void validate_command(struct form *form, const struct json_path *here, const struct command *k);
-/* Adds all errors in a list of options to the form. If the list belongs to a command, `inside` is
- * 0. If it belongs to a sub-command or a group, `inside` is the type of that option. */
+/* Adds all errors in a list of options to the form. `inside` is the type of the sub-command or
+ * group that has the list, or 0 if a command has it. */
 void validate_command_options(struct form *form, const struct json_path *here,
                               const struct list *options, int64_t inside);
 /* check_duplicate_option_name adds an error if an earlier option of the list has the same name.
- * name_hashes is the result of hash_option_names, which returns NULL if all names differ. */
+ * name_hashes comes from hash_option_names, which returns NULL if all names differ. */
 const uint64_t *hash_option_names(struct arena *arena, const struct list *options);
 void check_duplicate_option_name(struct form *form, const struct json_path *here,
                                  const struct command_option *o, size_t index,
                                  const uint64_t *name_hashes);
-/* Removes errors in fields that do not matter for the option's type. */
+/* Removes errors in fields that do not apply to the option's type. */
 void remove_ignored_option_errors(struct form *form, const struct json_path *here,
                                   const struct list *options);
-/* Checks the locales in a localization dictionary, which is the field `field` of the object at path
- * `here`. */
+/* Checks the locales in a localization dictionary: the field `field` of the object at `here`. */
 void validate_localizations(struct form *form, const struct json_path *here, struct str field,
                             const struct opt_list *dictionary);
 static inline bool are_locales_supported(const struct list *dictionary) /* struct string_pair */
@@ -63,20 +61,20 @@ static inline bool are_locales_supported(const struct list *dictionary) /* struc
             return false;
     return true;
 }
-/* Checks the name of an option or of a command. Context menu commands have other rules. */
+/* Checks the name of an option or of a command. The rules for context menu commands differ. */
 void validate_command_name(struct form *form, const struct json_path *at, struct str name);
-/* Returns true if the command has more than COMMAND_MAX_CHARACTERS, as Discord counts them. */
+/* Returns whether the command has more than COMMAND_MAX_CHARACTERS, as Discord counts them. */
 bool command_is_too_large(struct arena *arena, const struct command *k);
 
-/* Returns the value of a choice as text. Numbers keep their notation. */
+/* Returns the value of an option's choice as text. Numbers keep their notation. */
 struct str command_choice_format_value(struct arena *arena, const struct command_choice *c);
 
 /* --- build_command.c: builds commands from bodies ------------------------------------- */
 
 /* Returns an empty command. guild_id 0 means a global command. */
 struct command new_empty_command(snowflake guild_id);
-/* Applies a request body to a command. Fields that are absent in the body do not change the
- * command; null sets the default. */
+/* Applies a request body to a command. A field that is absent in the body does not change the
+ * command; null sets the field's default. */
 void apply_command_patch(struct arena *arena, struct command *k, const struct command_patch *in);
 /* Converts a command to its stored form: drops fields that do not apply, and sorts sets. */
 void normalize_command(struct arena *arena, struct command *k);
@@ -91,15 +89,15 @@ struct command_row {
 };
 
 /* Read command rows (struct command_row), with their definitions if `whole` is set.
- * read_command_rows reads all rows of a guild, or all global ones if guild_id is 0. The rows are
- * sorted by id. */
+ * read_command_rows reads the rows of a guild, or the global rows if guild_id is 0, sorted by id.
+ */
 enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
                            struct list *ret);
 enum err read_command_rows_by_name(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type, struct str name, bool whole, struct list *ret);
 enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret);
-/* Reads a command without localizations and options. Returns ERR_UNKNOWN_COMMAND if it does not
- * exist or belongs to another application. */
+/* Reads a command without localizations and options. Returns ERR_UNKNOWN_COMMAND if the command
+ * does not exist or belongs to another application. */
 enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake command_id,
                               struct command *ret);
 enum err decode_command_definition(struct arena *arena, struct str definition, struct command *ret);
@@ -107,15 +105,15 @@ enum err decode_command_definition(struct arena *arena, struct str definition, s
 struct encoded_command {
     struct str definition, plain;
     int64_t locales;
-    /* The definition has fields that replies never contain, so it differs from the reply. */
+    /* The definition has fields that replies never contain, so the reply has another JSON text. */
     bool hidden;
 };
 
-/* Encodes a command, which takes milliseconds for one of COMMAND_MAX_BYTES. If the command has more
- * bytes, adds an error at path `here` and returns ERR_INVALID_FORM_BODY. */
+/* Encodes a command, which takes milliseconds for COMMAND_MAX_BYTES bytes. For a longer command,
+ * adds an error at path `here` and returns ERR_INVALID_FORM_BODY. */
 enum err encode_command(struct arena *arena, const struct command *k, struct form *form,
                         const struct json_path *here, struct encoded_command *ret);
-/* Returns the stored texts of an unchanged command; use them only for build_command_reply_json. */
+/* Returns the stored texts of an unchanged command; only for build_command_reply_json. */
 struct encoded_command encoded_command_from_row(const struct command *k,
                                                 const struct command_row *row);
 struct str build_command_reply_json(struct arena *arena, const struct command *k,
@@ -128,7 +126,7 @@ enum err update_command(struct tx *tx, const struct command *k,
  * overwrite can have the name. */
 enum err clear_command_name(struct tx *tx, snowflake id);
 enum err delete_command_row(struct tx *tx, snowflake id);
-/* Returns true if the command equals the stored row. Their versions are not compared. */
+/* Returns whether the command equals the stored row. Their versions are not compared. */
 bool command_equals_row(struct arena *arena, const struct command *k,
                         const struct command_row *row);
 
@@ -162,7 +160,7 @@ struct prepared_command {
 
 struct prepared_command_change;
 
-/* Callbacks that differ between the three changes: create, modify and bulk overwrite. */
+/* Callbacks that differ between the three kinds of changes: create, modify and bulk overwrite. */
 struct command_change_callbacks {
     /* Reads the rows that the change replaces (struct command_row). */
     enum err (*find)(struct call *call, bool whole, struct list *ret);
@@ -170,49 +168,48 @@ struct command_change_callbacks {
     enum err (*make)(struct call *call, struct prepared_command_change *d);
 };
 
-/* A command change (create, modify or bulk overwrite), which the stages of a call pass on to each
- * other. */
+/* A command change (create, modify or bulk overwrite), which each stage passes to the next. */
 struct prepared_command_change {
     const struct command_change_callbacks *change;
-    struct list rows;  /* struct command_row, as the READ stage has read them */
-    unsigned installs; /* integration_type bits of the app at the time of the read */
+    struct list rows;  /* struct command_row, as read in the READ stage */
+    unsigned installs; /* integration_type bits of the app when the READ stage ran */
     bool made;         /* items were built before the transaction */
     bool counted;      /* count_command_write_against_rate_limit has counted the call */
-    struct cached_bulk_overwrite_body *known; /* the cached body that equals this body, if any */
+    /* the cached body of an earlier overwrite that equals this body, or NULL */
+    struct cached_bulk_overwrite_body *known;
     struct prepared_command *items;
     size_t count;
 };
 
-/* Call this function in the prepare stage. It prepares the change before the transaction if
- * read_first is set or if the body is long. */
+/* Called in the prepare stage: prepares the change before the transaction if read_first is set or
+ * if the body is long. */
 void prepare_command_change(struct call *call, const struct command_change_callbacks *change,
                             bool read_first);
 /* Returns the bits of integration_type that an application supports. */
 unsigned application_get_install_types(const struct application *a);
-/* Call in the handler. Prepares the change, or checks that the change that was prepared before the
+/* Called in the handler: prepares the change, or checks that a change prepared before the
  * transaction is still valid. */
 enum err finish_preparing_command_change(struct call *call, struct prepared_command_change **ret);
-/* Sets id and version of a command and encodes its texts. First set d->old to the row that the
- * command replaces, or to NULL. Returns ERR_INVALID_FORM_BODY if the command is too large. */
+/* Sets id and version of a command and encodes its texts. Before the call, set d->old to the row
+ * that the command replaces, or NULL. Returns ERR_INVALID_FORM_BODY if the command is too large. */
 enum err finish_prepared_command(struct call *call, struct prepared_command *d,
                                  const struct json_path *here);
 
 /* --- create_command.c ----------------------------------------------------------------- */
 
-/* Sets missing installation contexts of a global command to those of the application. Rejects
- * contexts that the application does not support. */
+/* Sets the installation contexts of a global command to those of the application if it has none.
+ * Rejects installation contexts that the application does not support. */
 enum err check_command_install_types(struct form *form, const struct json_path *here,
                                      const struct application *a, struct command *k,
                                      const struct command_patch *in);
 
 /* --- limits.c ------------------------------------------------------------------------- */
 
-/* Return the maximum number of guild or global commands of a type, and the error that exceeding it
- * causes. */
+/* Return the maximum number of guild or global commands of a type, and the error above it. */
 int64_t max_commands_of_type(int64_t type);
 enum err get_too_many_commands_error(int64_t type);
-/* Checks that the guild (or, globally, the application) may have one more command of this type. If
- * not, returns get_too_many_commands_error. */
+/* Checks that the guild, or the application for global commands, may have one more command of this
+ * type. If not, returns get_too_many_commands_error. */
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
 /* Records the ids of new commands. Returns ERR_MAX_DAILY_COMMANDS above the daily limit. */
@@ -221,14 +218,13 @@ enum err record_created_command_ids(struct tx *tx, snowflake application_id, sno
 
 /* --- change_effects.c: effects of a change -------------------------------------------- */
 
-/* Rewrites the bundle and invalidates the indexes. Call this function after a change of commands.
- * If all commands of the guild (or all global ones) together have too many bytes, adds an error at
+/* Called after a change of commands: rewrites the bundle and invalidates the indexes. If all
+ * commands of the guild (or all global commands) together have too many bytes, adds an error at
  * path `here` and returns ERR_INVALID_FORM_BODY. */
 enum err update_command_bundle_and_indexes(struct tx *tx, struct form *form,
                                            const struct json_path *here,
                                            const struct application *a, snowflake guild_id);
-/* Calls update_command_bundle_and_indexes and emits the index update event to the guilds of the
- * app. */
+/* Calls update_command_bundle_and_indexes; emits the index update event to the app's guilds. */
 enum err update_and_emit_command_bundle(struct call *call, const struct application *a,
                                         snowflake guild_id);
 void emit_command_index_update(struct call *call, snowflake guild_id);
@@ -237,7 +233,7 @@ extern const struct job_kind command_index_update_job;
 /* --- check_permission.c, permissions.c ------------------------------------------------ */
 
 /* Reads the permission rows (struct command_permission) of a command or application in a guild, in
- * the order in which the client sent them. */
+ * the order of the client that set them. */
 enum err read_command_permissions(struct tx *tx, snowflake guild_id, snowflake target_id,
                                   struct list *ret);
 /* Emits the permissions event to all bots of the guild and to members with MANAGE_GUILD. */
@@ -245,9 +241,9 @@ void emit_command_permissions(struct call *call, const struct command_permission
 
 /* --- installed.c ---------------------------------------------------------------------- */
 
-/* The first three functions set a bit of integration_type in *installed if the app's commands are
- * installed: in the guild, in a guild of the user, on the account. read_whether_app_is_in_group
- * sets *ret to whether the app is installed in a group DM. */
+/* Each of the first three functions adds a bit of integration_type to *installed if the app's
+ * commands are installed: in the guild, in a guild of the user, on the account.
+ * read_whether_app_is_in_group sets *ret to whether the app is installed in a group DM. */
 enum err read_whether_app_is_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
                                       unsigned *installed);
 enum err read_whether_app_is_in_user_guilds(struct tx *tx, snowflake application_id,
@@ -261,15 +257,14 @@ enum err read_user_allows_age_restricted_commands(struct tx *tx, snowflake user_
 
 /* --- use_counts.c --------------------------------------------------------------------- */
 
-/* Returns the first day (days since 1970) on which uses of commands count for the popularity
- * rank. */
+/* Returns the first day (days since 1970) whose uses of commands count for the popularity rank. */
 int64_t command_ranking_start_day(void);
 extern const struct job_kind command_uses_job;
 
 /* --- path_resolvers.c ----------------------------------------------------------------- */
 
 /* Resolve {app_guild.id} and {command.id}. {app_guild.id} is a guild that has the application.
- * {command.id} is a command in the path's guild, or a global command if the path has no guild. */
+ * {command.id} is a command in the guild of the path; without a guild, a global command. */
 enum err resolve_guild_that_has_application(struct call *call);
 enum err resolve_command(struct call *call);
 enum err check_list_commands_permission(struct call *call);
@@ -287,7 +282,7 @@ enum err reply_if_bulk_overwrite_body_is_cached(struct call *call);
 enum err reply_if_guild_overwrite_body_is_cached(struct call *call);
 enum err prepare_bulk_overwrite_of_commands(struct call *call);
 enum err overwrite_commands(struct call *call);
-/* Counts the call against the caller's rate limit for command writes in all guilds. */
+/* Counts the call towards the caller's rate limit for command writes in all guilds. */
 enum err count_command_write_against_rate_limit(struct call *call);
 
 enum err list_command_permissions(struct call *call);

@@ -1,6 +1,5 @@
-/* known_body_reply.c - stage of a bulk overwrite: if the body is the same as in the last overwrite,
- * replies from the cache without decoding the body. overwrite_body_cache.h states when the cached
- * reply is valid. */
+/* known_body_reply.c - stage of a bulk overwrite: if the last overwrite had the same body, replies
+ * from the cache without decoding the body. overwrite_body_cache.h says when it is valid. */
 #include "commands/overwrite_body_cache.h"
 
 #include "model/fields/ids.h"

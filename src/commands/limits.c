@@ -1,5 +1,4 @@
-/* limits.c - maximum number of commands per guild and of global commands, and of new commands per
- * day. */
+/* limits.c - maximum number of commands per guild, of global commands, of new commands per day. */
 #include "base/clock.h"
 #include "commands/internal.h"
 
@@ -35,8 +34,8 @@ enum err check_command_count_limit(struct tx *tx, snowflake application_id, snow
     return n < max_commands_of_type(type) ? OK : get_too_many_commands_error(type);
 }
 
-/* Deletes the ids of commands that were created more than a day ago, which no longer count. An id
- * contains its creation time. */
+/* Deletes the ids of commands that were created more than a day ago, because they no longer count.
+ * An id contains its creation time. */
 static const char DELETE_OLD_CREATES[] =
     "delete from command_creates where application_id = $1 and guild_id = $2 and id <= $3";
 static const char COUNT_CREATES[] =

@@ -99,7 +99,8 @@ static enum err write_command_list_in_all_languages(struct tx *tx, snowflake app
 
     if (e)
         return e;
-    rows.lent = true; /* texts may become invalid at the next row, because they are copied before */
+    /* texts need not stay valid after the next row is read, because they are copied first */
+    rows.lent = true;
     while (!e && rows_next(&rows)) {
         id_list_add(tx_arena(tx), ids, row_id(&rows, 2));
         e = write_stored_command_json(&rows, j);
@@ -110,12 +111,12 @@ static enum err write_command_list_in_all_languages(struct tx *tx, snowflake app
 
 /* --- in the caller's language --------------------------------------------------------- */
 
-/* Data that all commands of a localized list share. */
+/* Data that is needed to write the commands of a localized list. */
 struct localized_list_state {
     struct tx *tx;
     struct json_writer *json;
     struct str locale;
-    uint64_t locales;      /* locales that apply to the caller, as a bit set */
+    uint64_t locales;      /* locales that apply to the caller: a bit set */
     struct arena *scratch; /* for decoding one command */
 };
 
@@ -159,7 +160,7 @@ static enum err write_localized_command_entries(struct localized_list_state *l,
 
     if (e)
         return e;
-    /* Texts may become invalid at the next row, because they are copied before. */
+    /* Texts need not stay valid after the next row is read, because they are copied first. */
     walk.rows.lent = true;
     while (!e && command_bundle_iterator_next(&walk, &k, &text)) {
         if (k->locales & l->locales)
@@ -174,14 +175,12 @@ static enum err write_localized_command_entries(struct localized_list_state *l,
 static enum err write_localized_bundle_commands(struct call *call, const struct command_bundle *b,
                                                 struct str locale, struct json_writer *j)
 {
-    /* If a list has more commands, it is localized in the background: each command takes up to 0.1
-     * ms. */
+    /* Longer command lists are localized in the background: a command takes up to 0.1 ms. */
     enum { FEW = 10 };
     struct localized_list_state l = { call->tx, j, locale, locale_fallback_bits(locale), NULL };
     size_t worded = count_localized_command_entries(b, l.locales);
 
-    /* If no command has texts in the caller's locales, the reply is a copy of the bundle's
-     * texts. */
+    /* Copy the bundle's texts to the reply if no command has texts in the caller's locales. */
     if (b->texts.n && !worded) {
         json_write_raw(j, b->texts);
         return OK;
@@ -195,8 +194,8 @@ static enum err write_localized_bundle_commands(struct call *call, const struct 
     return e;
 }
 
-/* Writes all guild or global commands in the caller's language. *ids are the ids of the commands,
- * or empty if the bundle is unreadable and will be rewritten. */
+/* Writes all guild or global commands in the caller's language. *ids are the ids of the commands;
+ * *ids is empty if the bundle is unreadable and will be rewritten. */
 static enum err write_command_list_in_language(struct call *call,
                                                const struct result_cache_key *key,
                                                struct str locale, struct json_writer *j,
@@ -228,8 +227,8 @@ static enum err write_commands_list(struct call *call, const struct result_cache
     return e;
 }
 
-/* Handles GET /applications/{application.id}/commands and …/guilds/{app_guild.id}/commands. No
- * struct of the reply is built, because the reply may be large and most of it is stored text. */
+/* Handles GET /applications/{application.id}/commands and …/guilds/{app_guild.id}/commands. Builds
+ * no struct of the reply, because the reply may be large and most of it is stored text. */
 enum err list_commands(struct call *call)
 {
     static const char what[] = "commands";

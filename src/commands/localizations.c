@@ -19,7 +19,7 @@ static __attribute__((noinline)) void report_invalid_locales(struct form *form,
     }
 }
 
-/* Checks the locales quickly, because nearly all are valid. If one is invalid,
+/* Checks the locales quickly, because nearly all are valid. For an invalid locale,
  * report_invalid_locales adds the errors. */
 void validate_localizations(struct form *form, const struct json_path *here, struct str field,
                             const struct opt_list *dictionary)

@@ -19,8 +19,8 @@ struct cached_body {
     struct cached_bulk_overwrite_body known;
 };
 
-/* Key of a cached body. It contains the body's size, so that a body of another size is rejected
- * without comparing bytes while the lock is held. */
+/* Key of a cached body. Bodies of different sizes have different keys, so that the lock is not held
+ * to compare their bytes. */
 struct cached_body_key {
     snowflake application_id, guild_id;
     size_t size;
@@ -53,7 +53,7 @@ static struct {
     struct cache cache;
 } known_bodies_cache = { .lock = PTHREAD_MUTEX_INITIALIZER, .cache.kind = &command_bodies };
 
-/* Id and version of a command row. Every change of a command also changes its version. */
+/* Id and version of a command row. Every change of a command gives it a new version. */
 struct row_version {
     snowflake id, version;
 };
@@ -109,8 +109,8 @@ static int compare_row_version_ids(const void *a, const void *b)
     return one < two ? -1 : one > two;
 }
 
-/* Builds the cached body: a digest of the rows that resulted from it, and for each command of the
- * body the index of its row. */
+/* Builds the cached body: a digest of the rows that the body resulted in, and for each command of
+ * the body the index of its row. */
 static struct cached_bulk_overwrite_body build_cached_bulk_overwrite_body(
     const struct call *call, const struct prepared_command_change *d)
 {

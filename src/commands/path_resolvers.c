@@ -24,8 +24,8 @@ static enum err resolve_guild_with_app(struct call *call, snowflake guild_id)
 }
 
 /* Resolves a guild for the developers of an app, who register commands and need not be members of
- * the guild. Their access to the app is checked first, so that others cannot find out where the app
- * is installed. */
+ * the guild. Checks their access to the app first, so that other users cannot find out where the
+ * app is installed. */
 static enum err resolve_guild_as_developer(struct call *call, snowflake guild_id)
 {
     enum err e = require_application_developer(call);
@@ -33,8 +33,7 @@ static enum err resolve_guild_as_developer(struct call *call, snowflake guild_id
     return e ? e : resolve_guild_with_app(call, guild_id);
 }
 
-/* Resolves a guild for the permission routes, which members of the guild and the app's bot may
- * call. */
+/* Resolves a guild for the permission routes, which its members and the app's bot may call. */
 static enum err resolve_guild_as_member(struct call *call, snowflake guild_id)
 {
     const struct caller *c = call->caller;
@@ -51,8 +50,8 @@ static enum err resolve_guild_as_member(struct call *call, snowflake guild_id)
     return e ? e : resolve_guild_with_app(call, guild_id);
 }
 
-/* Returns whether the route reads or changes command permissions. One resolver serves all command
- * routes, and these routes need another access check. */
+/* Returns whether the route reads or changes command permissions. All command routes share one
+ * resolver, but permission routes need another access check. */
 static bool is_permission_route(const struct route *r)
 {
     static const char end[] = "/permissions";
@@ -70,7 +69,7 @@ enum err resolve_guild_that_has_application(struct call *call)
 }
 
 /* Resolves a command. Permission routes also accept a global command, or the application id, which
- * means all its commands. */
+ * stands for all commands of the application. */
 enum err resolve_command(struct call *call)
 {
     snowflake id = call_get_path_id(call, "command.id");
@@ -91,7 +90,7 @@ static const char DIRECT_CHANNEL[] =
     "select 1 from direct_channels where low_id = $1 and high_id = $2";
 
 /* Checks who may list an application's commands. Users who have a DM channel with its bot may list
- * the global ones. */
+ * its global commands. */
 enum err check_list_commands_permission(struct call *call)
 {
     const struct application *a = call->target.application;

@@ -7,7 +7,7 @@
 #include "net/http/server.h"
 #include "platform/applications/applications.h"
 
-/* Maximum size in bytes of definitions that are processed inside the transaction. This takes less
+/* Maximum size in bytes of definitions that are processed inside the write transaction, in less
  * than a millisecond. */
 enum { SHORT_DRAFTS = 32 * 1024 };
 
@@ -77,8 +77,8 @@ static bool command_row_versions_are_equal(const struct list *one, const struct 
     return true;
 }
 
-/* Checks by the versions that the rows are unchanged. Every change of a command gives it a new
- * version. */
+/* Checks that the rows are unchanged by comparing their versions. Every change of a command gives
+ * it a new version. */
 static enum err verify_command_draft_rows(struct call *call, struct prepared_command_change *d)
 {
     struct list now;
@@ -102,8 +102,7 @@ enum err finish_preparing_command_change(struct call *call, struct prepared_comm
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
-    /* This happens if, since the READ stage, another call has made the stored commands too long to
-     * process here. */
+    /* Since the READ stage, another call may have made the stored commands too long for here. */
     if (call->read && command_drafts_are_large(call, &d->rows))
         return call_restart_at_read_stage(call);
     return d->change->make(call, d);

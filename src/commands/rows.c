@@ -1,6 +1,6 @@
-/* rows.c - SQL of commands. A row has the complete definition as JSON. It also has the JSON that
- * lists and indexes contain, so that they copy text instead of encoding commands. Other columns
- * have data for queries and permission checks. */
+/* rows.c - SQL of commands. A row has the complete definition as JSON. It also has the JSON for
+ * lists and indexes, which therefore copy text instead of encoding commands. Other columns have
+ * data for queries and permission checks. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
@@ -44,7 +44,7 @@ enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake
     return OK;
 }
 
-/* Maximum size in bytes of a short definition. A longer one takes milliseconds to decode. */
+/* Maximum size in bytes of a short definition. Longer definitions take milliseconds to decode. */
 enum { SHORT_DEFINITION = 32 * 1024 };
 
 enum err read_command(struct tx *tx, snowflake application_id, snowflake command_id,
@@ -62,8 +62,7 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
 #define COLUMNS "select c.id, c.application_id, c.guild_id, c.version, c.type, c.name"
 #define WITH_DEFINITION \
     COLUMNS ", d.definition from commands c join command_definitions d on d.command_id = c.id "
-/* SQL columns of a command without its text columns, so that SQLite does not read their overflow
- * pages. */
+/* SQL columns of a command without its texts, so that SQLite does not read their overflow pages. */
 #define WITHOUT_DEFINITION COLUMNS ", '' from commands c "
 
 static struct command_row command_row_from_row(const struct rows *r)
@@ -121,7 +120,7 @@ enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct 
                               BIND(v_id(id)), ret);
 }
 
-/* Encodes the definition. Returns false if it has more than COMMAND_MAX_BYTES. */
+/* Encodes the definition. Returns false if the definition has more than COMMAND_MAX_BYTES. */
 static bool encode_stored_definition(struct arena *arena, const struct command *k, struct str *ret)
 {
     struct buf out;
@@ -155,8 +154,8 @@ static bool options_have_hidden_fields(const struct list *options)
     return false;
 }
 
-/* Encodes the definition, and checks that it does not have more values than the JSON reader
- * accepts. A value has at least two bytes, so only long definitions need the check. */
+/* Encodes the definition, and checks that it has no more values than the JSON reader accepts. Only
+ * long definitions need the check, because a value has at least two bytes. */
 static bool encode_valid_definition(struct arena *arena, const struct command *k, struct str *ret)
 {
     return encode_stored_definition(arena, k, ret) &&
@@ -236,8 +235,8 @@ enum err update_command(struct tx *tx, const struct command *k, const struct enc
     return e ? e : store_command_definition(tx, k, texts->definition);
 }
 
-/* Replaces the name of a command by a unique one, so that another command can take the name. The
- * unique name begins with a space, which no valid name does. */
+/* Replaces the name of a command by a unique name, so that another command can take the name. The
+ * unique name begins with a space, as no valid name does. */
 static const char CLEAR_COMMAND_NAME[] =
     "update commands set name = ' ' || cast(id as text) where id = $1";
 

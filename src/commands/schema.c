@@ -77,7 +77,7 @@ static const struct type option_bodies = { .kind = KIND_ARRAY,
                                            .max = COMMAND_MAX_OPTIONS,
                                            .of = &option_body };
 
-/* Types of guild commands. Entry points can only be global. */
+/* Types of guild commands: all but entry points, which can only be global. */
 static const struct enum_choice guild_types[] = {
     { .value = COMMAND_CHAT_INPUT, .name = "CHAT_INPUT", .doc = "Typed after a slash" },
     { .value = COMMAND_USER, .name = "USER", .doc = "In the menu of a user" },
@@ -118,7 +118,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* Removes errors in option fields that do not matter for the option's type. All other checks run
+/* Removes errors in option fields that do not apply to the option's type. All other checks run
  * later, because they need the stored command. */
 static void check_command_patch(struct form *form, const struct json_path *here, const void *object)
 {
@@ -128,7 +128,7 @@ static void check_command_patch(struct form *form, const struct json_path *here,
     remove_ignored_option_errors(form, &options, &in->options.value);
 }
 
-/* Checks a new command. Runs after absent fields got their defaults. */
+/* Checks a new command, after absent fields got their defaults. */
 static void check_new_command(struct form *form, const struct json_path *here, const void *object)
 {
     struct command k = new_empty_command(0);

@@ -1,4 +1,5 @@
-/* use_counts.c - counts the uses of commands per day for their rank, and deletes old days. */
+/* use_counts.c - counts the uses of commands per day for their popularity rank, and deletes the
+ * counts of old days. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "commands/internal.h"
@@ -36,7 +37,7 @@ static enum err set_application_active(struct tx *tx, const struct command *k)
 static const char OLDEST_DAY[] = "select min(u.day) from commands c join command_uses u "
                                  "on u.command_id = c.id where c.application_id = $1";
 
-/* Schedules the job that deletes old counts, for the time when the oldest stored day expires. */
+/* Schedules the job that deletes old counts for the time at which the oldest stored day expires. */
 static enum err schedule_use_expiry(struct call *call, snowflake application_id)
 {
     struct rows row;
@@ -88,7 +89,7 @@ static enum err record_used_day(struct tx *tx, snowflake command_id, struct valu
 enum err count_command_use(struct call *call, const struct command *k)
 {
     struct value day = v_int(clock_s() / DAY_S);
-    int64_t first; /* number of updated rows: 1 for the first use of the day */
+    int64_t first; /* number of updated rows: 1 if this is the first use of the day */
     enum err e = tx_exec(call->tx, COUNT_USE, BIND(v_id(k->id), day), NULL);
 
     if (!e)

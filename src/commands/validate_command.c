@@ -30,8 +30,8 @@ static bool is_valid_name_for_type(const struct command *k, struct str name)
     return name.n && is_valid_menu_command_name(name);
 }
 
-/* Checks localized names. Discord reports an invalid name at the path of the dictionary, not of the
- * locale. */
+/* Checks localized names. Discord reports an invalid name at the path of the dictionary, not at the
+ * path of the locale. */
 static void validate_localized_names(struct form *form, const struct json_path *here,
                                      const struct command *k)
 {
@@ -119,8 +119,8 @@ static void validate_default_permissions(struct form *form, const struct json_pa
         form_add_error(form, &at, FORM_NUMBER_MAX, (long long)(PERMISSIONS_END - 1));
 }
 
-/* Returns whether the body is so short that the command cannot exceed the size limit, because a
- * text never has more characters than bytes in JSON. */
+/* Returns whether the command cannot exceed the size limit, because the body is short: a text never
+ * has more characters than bytes in JSON. */
 static bool body_is_below_size_limit(const struct form *form)
 {
     return form->text.bytes && form->text.bytes <= COMMAND_MAX_CHARACTERS;

@@ -23,7 +23,7 @@ static bool type_supports_choices(int64_t type)
     return type == OPTION_STRING || type == OPTION_INTEGER || type == OPTION_NUMBER;
 }
 
-/* Returns whether the number is an integer. A double of magnitude 2^53 or more always is one. */
+/* Returns whether the number is an integer. A double of at least 2^53 is always an integer. */
 static bool is_integer_value(double d)
 {
     return d >= 0x1p53 || d <= -0x1p53 || d == (double)(int64_t)d;
@@ -36,8 +36,7 @@ static bool is_present_and_true(struct opt_bool b)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-/* Fast path without counting characters: a string has no more characters than bytes, so a string
- * with few bytes is short enough. */
+/* Fast check for a short string, without counting: few bytes are few characters. */
 static inline bool is_short_unescaped_string(const struct form *form, struct str json)
 {
     return json.n && json.p[0] == '"' && json.n <= LONGEST_VALUE &&
@@ -98,13 +97,13 @@ static void validate_choice(struct form *form, const struct json_path *here, int
 {
     validate_localizations(form, here, STR("name_localizations"), &c->name_localizations);
     if (!c->value.n)
-        return; /* the field is missing, which was already reported */
+        return; /* the field is missing, and the decoder has reported this */
     if (type != OPTION_STRING || !is_short_unescaped_string(form, c->value))
         validate_choice_value(form, here, type, c);
 }
 
-/* Returns whether all choices are plain strings, which are valid. This is a fast path, because
- * nearly all choices are; validate_choices adds the errors. */
+/* Returns whether all choices are plain strings, which need no further check. Nearly all choices
+ * are; validate_choices checks the others and adds the errors. */
 static bool are_choices_plain_strings(const struct form *form, const struct command_option *o)
 {
     const struct command_choice *c = o->choices.value.items;
@@ -232,7 +231,7 @@ static __attribute__((noinline)) void validate_inner_options(struct form *form,
     validate_command_options(form, &options, &o->options.value, o->type);
 }
 
-/* Checks one option. Builds an error path only for a check that may fail, because few options have
+/* Checks one option. Builds error paths only when a check may fail, because few options have
  * errors. */
 static void validate_option(struct form *form, const struct json_path *here,
                             const struct command_option *o)
@@ -263,7 +262,7 @@ static bool option_type_fits_list(const struct command_option *o, size_t index, 
     return is_subcommand_type(o[index].type) == is_subcommand_type(o[0].type);
 }
 
-/* Returns whether the option was not a JSON object. The decoder has already reported this error. */
+/* Returns whether the option was not a JSON object, which the decoder has already reported. */
 static bool is_undecoded_option(const struct command_option *o)
 {
     return !o->type && !o->name.p && !o->description.p;
@@ -284,7 +283,7 @@ static bool is_known_option_type(int64_t type)
     return type >= OPTION_SUB_COMMAND && type <= OPTION_ATTACHMENT;
 }
 
-/* Fields that apply only to some option types. */
+/* Option fields that apply only to some option types. */
 static const struct {
     const char *field;
     int64_t types[2];

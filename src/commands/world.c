@@ -1,6 +1,7 @@
 /* world.c - import and export of commands in world files (JSON data sets). A world file has the
  * body of a bulk overwrite, and the same rules apply. A command in the file replaces the stored
- * command with the same id, or else the one with the same name. All other stored commands stay. */
+ * command with the same id, or else the stored command with the same name. All other stored
+ * commands stay. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"
@@ -11,7 +12,7 @@
 
 struct existing_command {
     struct command_row row;
-    bool matched; /* a command in the file has replaced this command */
+    bool matched; /* a command in the file has replaced this stored command */
 };
 
 struct command_import {
@@ -19,7 +20,7 @@ struct command_import {
     struct form *form;
     struct application application;
     snowflake guild_id;
-    /* All guild or global commands (struct existing_command), including those already imported. */
+    /* All guild or global commands (struct existing_command), and those imported so far. */
     struct list known;
     struct imported_object_count *count;
     bool changed;
@@ -54,7 +55,7 @@ static struct existing_command *find_existing_by_name(const struct command_impor
 
 static const char ID_IS_TAKEN[] = "select 1 from commands where id = $1";
 
-/* Checks that a new command may have this id. */
+/* Checks that a new command may have this id, which no other command may have. */
 static enum err check_new_command_id(struct command_import *in, snowflake id,
                                      const struct json_path *at)
 {
@@ -66,8 +67,8 @@ static enum err check_new_command_id(struct command_import *in, snowflake id,
     return e;
 }
 
-/* Finds the stored command that a command in the file replaces. ret is NULL if the command is new,
- * or if it is invalid, which was then reported. */
+/* Finds the stored command that a command in the file replaces. *ret is NULL if the command is new,
+ * or if it is invalid; an invalid command was reported. */
 static enum err resolve_replaced_command(struct command_import *in, const struct command *k,
                                          struct opt_id id, const struct json_path *here,
                                          struct existing_command **ret)

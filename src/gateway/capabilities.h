@@ -16,7 +16,8 @@ enum client_capability {
     CAPABILITY_NO_NOTES = 1 << 0,
     CAPABILITY_READ_STATE = 1 << 2,     /* read_state has entries, partial and version */
     CAPABILITY_GUILD_SETTINGS = 1 << 3, /* user_guild_settings has entries, partial and version */
-    CAPABILITY_USERS = 1 << 4,        /* users are in one list; other objects have only user ids */
+    /* all users are in one list of READY; other objects have only user ids */
+    CAPABILITY_USERS = 1 << 4,
     CAPABILITY_SUPPLEMENTAL = 1 << 5, /* with CAPABILITY_USERS: READY_SUPPLEMENTAL follows READY */
     /* READY includes read states of all types, not only of channels. */
     CAPABILITY_OTHER_STATES = 1 << 7,
@@ -24,13 +25,13 @@ enum client_capability {
     CAPABILITY_PROPERTIES = 1 << 10, /* guild fields are inside "properties" */
     /* After READY the client receives the running calls of its private channels. */
     CAPABILITY_CALLS = 1 << 12,
-    /* Set by the server, not by clients: the client connected to GATEWAY_SPACEBAR_PATH. READY then
-     * has user_settings. Members then have id, user, guild_id and the role @everyone; relationships
-     * have user; private channels have recipients. */
+    /* Set by the server, not by clients: the client connected to GATEWAY_SPACEBAR_PATH. The server
+     * then sends READY in the form of Spacebar: with user_settings, and with more fields in
+     * members, relationships and private channels. */
     CAPABILITY_SPACEBAR = 1 << 30,
 };
 
-/* Lists at the end of READY. Each contains fields that were moved out of other objects. */
+/* Lists at the end of READY, each with fields that were moved out of other objects of READY. */
 enum ready_event_list_kind {
     READY_LIST_USERS,         /* every user, once */
     READY_LIST_MEMBERS,       /* per guild: members that READY lists */
@@ -44,7 +45,7 @@ struct ready_event_writer {
     int64_t capabilities;
     snowflake own;      /* account that gets this READY */
     snowflake guild_id; /* guild whose members are being written; 0 if none */
-    struct map known;   /* ids of the users that are in READY_LIST_USERS */
+    struct map known;   /* ids of the users that the list READY_LIST_USERS has already */
     struct buf texts[READY_LISTS];
     struct json_writer lists[READY_LISTS]; /* open JSON arrays in `texts` */
 };
@@ -56,8 +57,8 @@ struct ready_event_writer_position {
     size_t bytes[READY_LISTS];
 };
 
-/* Initializes a writer, which must not move in memory. If capabilities is 0, all fields stay in
- * their objects. */
+/* Initializes a writer of READY, which must not move in memory. If capabilities is 0, no fields are
+ * moved to the lists at the end of READY. */
 void ready_event_writer_init(struct ready_event_writer *s, int64_t capabilities, snowflake own);
 void ready_event_writer_clear(struct ready_event_writer *s);
 
@@ -81,30 +82,29 @@ const struct encoded_guild *encode_guild_fields_shared_by_viewers(struct arena *
 struct encoded_members *copy_encoded_guild_members(struct arena *arena,
                                                    const struct encoded_members *people);
 
-/* Writes a guild in the form of READY, or in the form of GUILD_CREATE if s is NULL. */
+/* Writes a guild as READY has it, or as GUILD_CREATE has it if s is NULL. */
 void write_ready_guild_json(struct ready_event_writer *s, const struct gateway_guild *g,
                             struct json_writer *out);
 /* Writes a guild with "unavailable": true; its data is sent in GUILD_CREATE after READY. */
 void write_ready_unavailable_guild_json(struct ready_event_writer *s, snowflake id,
                                         struct json_writer *out);
-/* Write a list of relationships, or a private channel, in the form of READY. */
+/* Write a list of relationships, or a private channel, as READY has them. */
 void write_ready_relationships_json(struct ready_event_writer *s,
                                     const struct encoded_members *relationships,
                                     struct json_writer *out);
 void write_ready_private_channel_json(struct ready_event_writer *s, const struct channel *c,
                                       struct json_writer *out);
 
-/* ready_event_writer_get_position returns the lengths of all lists.
- * ready_event_writer_truncate_to_position removes all entries that were added to the lists after
- * ready_event_writer_get_position, except users.
- */
+/* ready_event_writer_get_position returns the current lengths of all lists.
+ * ready_event_writer_truncate_to_position shortens the lists to these lengths; only the list of
+ * users is not shortened. */
 struct ready_event_writer_position ready_event_writer_get_position(
     const struct ready_event_writer *s);
 void ready_event_writer_truncate_to_position(struct ready_event_writer *s,
                                              const struct ready_event_writer_position *m);
 size_t ready_event_writer_count_bytes(
     const struct ready_event_writer *s); /* total bytes of all lists */
-/* Returns whether a list has reached its maximum size. */
+/* Returns whether one of the lists at the end of READY has its maximum size. */
 bool ready_event_writer_is_full(const struct ready_event_writer *s);
 
 /* Completes READY with the presences of friends and the collected lists, and writes

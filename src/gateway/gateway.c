@@ -192,10 +192,10 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
 
 struct busy_check {
     struct gateway *gateway;
-    bool busy; /* set if a loop still has work */
+    bool busy; /* a loop has running store reads, posted tasks or undelivered events */
 };
 
-/* Checks whether the loop has running store reads, posted tasks or undelivered events. */
+/* Sets `busy` if the loop has running store reads, posted tasks or undelivered events. */
 static void check_if_loop_is_busy(struct loop *loop, void *arg)
 {
     struct busy_check *check = arg;
@@ -243,8 +243,8 @@ void gateway_stop(struct gateway *g)
     unsigned count = g->gateway_loop_count;
 
     wait_until_loops_are_idle(g, count);
-    /* Set the loop count to 0 first, so that no later commit is posted to a loop whose state is
-     * being freed. */
+    /* Set the loop count to 0 first, so that no commit is posted to loops whose state is being
+     * freed. */
     pthread_mutex_lock(&g->publishing);
     g->gateway_loop_count = 0;
     pthread_mutex_unlock(&g->publishing);

@@ -8,7 +8,7 @@
 #include "gateway/wire/etf.h"
 
 struct message_stream {
-    struct wire_formats dialects; /* has only one dialect, that of this connection */
+    struct wire_formats dialects; /* has only one dialect: the encoding of this connection */
     struct message_encoder encoder;
 };
 

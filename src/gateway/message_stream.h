@@ -14,13 +14,13 @@ struct message_stream;
 struct message_stream *message_stream_new(const struct http_request *r);
 void message_stream_free(struct message_stream *s);
 
-/* Switches to the compression that IDENTIFY with "compress" requests: from now on each long message
- * is compressed separately. */
+/* Switches to per-message compression, which a client requests with "compress" in IDENTIFY: from
+ * now on each long message is compressed separately. */
 void message_stream_compress(struct message_stream *s);
-/* Encodes a message, given as JSON, into the empty buffer `out`. Returns true if it must be sent as
- * a WebSocket text frame, false for a binary frame. */
+/* Encodes a message, given as JSON, into the empty buffer `out`. Returns true if the message must
+ * be sent as a WebSocket text frame, false for a binary frame. */
 bool message_stream_encode(struct message_stream *s, struct str json, struct buf *out);
-/* Writes the message of a client to `out` as JSON. Returns false if the message is malformed. */
+/* Decodes a message of a client to JSON in `out`. Returns false if the message is malformed. */
 bool message_stream_decode(const struct message_stream *s, struct str message, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* session_actions.c - operator actions on a session (reconnect, invalidate, close), to test its
- * client. */
+/* session_actions.c - operator actions on sessions (reconnect, invalidate, close), to test clients.
+ */
 #include "base/mem.h"
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/gateway_socket.h"
@@ -42,7 +42,7 @@ static void on_session_action_posted(struct loop_message *post)
     if (s && s->socket && !s->socket->closing)
         apply_session_action_to_socket(s->socket, x->what, x->code);
     else if (s && !s->socket && x->what == GATEWAY_ACTION_INVALIDATE)
-        session_end(s); /* the client gets op 9 at its next RESUME */
+        session_end(s); /* the client gets op 9 when it tries to resume */
     mem_free(x);
 }
 
@@ -50,8 +50,7 @@ static void on_session_action_posted(struct loop_message *post)
 static bool post_session_action(struct gateway *g, uint64_t number,
                                 enum gateway_session_action what, int code)
 {
-    /* A message that is posted while this lock is held reaches the loop before the loop's gateway
-     * state is freed. */
+    /* Hold the lock, so that the message is posted before the loop's gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
     struct gateway_loop *owner =
         g->gateway_loop_count ? registry_find_loop_of_session(g, number) : NULL;

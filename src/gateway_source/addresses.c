@@ -88,8 +88,8 @@ static enum err get_bot_gateway(struct call *call)
     e = gateway_source.starts(call->tx, call->caller->id, clock_ms() / DAY_MS, &used);
     if (e)
         return e;
-    /* Report the smaller remaining number. The store may lack session starts that are not written
-     * yet; this process may lack session starts from before its restart. */
+    /* Report the smaller of two remaining numbers. The store may lack session starts that are not
+     * written yet; this process may lack session starts from before its restart. */
     if (GATEWAY_STARTS_A_DAY - used < limit.remaining)
         limit.remaining = used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
     if (guilds > GUILDS_PER_SHARD)

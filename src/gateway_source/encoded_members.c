@@ -15,8 +15,8 @@ static struct result_cache_key encoded_members_key(snowflake guild_id, int64_t l
     return (struct result_cache_key){ what, { guild_id, (uint64_t)limit, refers } };
 }
 
-/* Copies the encoded members into the cache. The caller continues to use the original in the arena
- * of its call, because the copy may be too large for the cache. */
+/* Copies the encoded members into the cache. The caller continues to use the original in its arena,
+ * because the copy may be too large for the cache. */
 static void cache_encoded_members(struct tx *tx, const struct result_cache_key *key,
                                   snowflake guild_id, const struct encoded_members *people)
 {

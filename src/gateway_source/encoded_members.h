@@ -5,9 +5,9 @@
 #include "model/guild.h"
 #include "store/store.h"
 
-/* Returns the first `limit` members of the guild, by id. A result from the cache is valid until
- * this thread caches another one. If `refers` is true, members and users are encoded separately;
- * otherwise the members are one JSON list. */
+/* Returns the first `limit` members of the guild, sorted by id. A result from the cache is valid
+ * until this thread caches another result. If `refers` is true, members and users are encoded
+ * separately; otherwise the members are one JSON list. */
 enum err read_encoded_members(struct tx *tx, snowflake guild_id, int64_t limit, bool refers,
                               const struct encoded_members **ret);
 

@@ -20,24 +20,24 @@ enum err write_ready_account_json(struct tx *tx, const struct payload_recipient 
 enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
                                   const struct payload_recipient *v, struct json_writer *out);
 
-/* Implement gateway_source.threads and .thread_members. The first function reads the open Discord
- * threads that a user can view, in the channels that `sync` lists, or in all channels. The second
- * function reads the members of a Discord thread. */
+/* Implement gateway_source.threads and gateway_source.thread_members. read_visible_threads reads
+ * the open Discord threads that a user can view, in the channels that `sync` lists, or in all
+ * channels. read_visible_thread_members reads the members of a Discord thread. */
 enum err read_visible_threads(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
 enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake guild_id,
                                      snowflake thread_id, snowflake viewer, struct list *ret);
 
 struct guild_read_options {
     snowflake guild_id;
-    const struct member *member; /* the member who gets the guild; must have .roles */
+    const struct member *member; /* the member for whom the guild is read; must have .roles */
     const struct user *user;
-    /* Maximum size of guilds whose members are all listed; in larger guilds only the viewer and
+    /* Maximum size of a guild whose members are all listed. In larger guilds only the viewer and
      * users in voice channels are listed. */
     int64_t listed_up_to;
     bool encodes_members; /* encode all listed members as JSON */
     bool refers_to_users; /* encode each member separately, with "user_id" instead of "user" */
 };
-enum { GUILD_LISTED_MEMBERS = 250 }; /* users get all members of guilds up to this size */
+enum { GUILD_LISTED_MEMBERS = 250 }; /* maximum size of guilds of which users get all members */
 enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *read_step,
                                struct gateway_guild *ret);
 /* Reads a guild for a viewer whose session is not known. Returns ERR_MISSING_ACCESS if the viewer
@@ -48,15 +48,15 @@ enum err read_guild_for_user(struct tx *tx, snowflake guild_id, snowflake viewer
  * guild's id, and each session reads the guild itself (gateway/fanout/delivery.h). */
 enum err emit_guild_create_to_new_member(struct call *call, const struct member *m);
 
-/* A guild with its channels. It must not be changed, and is valid until the next read of a
- * guild. */
+/* A guild with its channels. It is read-only, and valid until the next read of a guild. */
 struct guild_with_channels {
     struct guild guild; /* includes the roles */
-    /* items: struct channel; `threads` are the Discord threads that are not archived. */
+    /* items: struct channel; `threads` has the Discord threads that are not archived. */
     struct list channels, threads;
-    /* Set only by read_guild_with_all_lists, which also sets emoji and stickers in `guild`. */
+    /* Soundboard sounds, set only by read_guild_with_all_lists, as emoji and stickers in `guild`.
+     */
     struct list sounds;
-    /* JSON of the guild; set by read_guild_with_all_lists if it is in the cache, otherwise NULL. */
+    /* JSON of the guild, if read_guild_with_all_lists found it in the cache; otherwise NULL. */
     const struct encoded_guild *encoded;
 };
 enum err read_guild_with_channels(struct tx *tx, snowflake guild_id,

@@ -1,5 +1,4 @@
-/* guild.c - writes a guild for a session; selects the members and presences that the session
- * gets. */
+/* guild.c - writes a guild for a session; selects the members and presences for it. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/capabilities.h"
@@ -8,7 +7,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* Maximum number of online members of a large guild that a bot gets. */
+/* Maximum number of online members of a large guild that a bot receives. */
 enum { ONLINE_MEMBERS_MAX = 1000 };
 
 static bool member_is_in_member_list(const struct list *members, snowflake id)
@@ -32,7 +31,7 @@ static bool recipient_has_presence_intent(const struct payload_recipient *v)
 }
 
 /* Returns whether the viewer gets the presence of account `id`. A bot with the presence intent gets
- * every presence, a user those of friends. No account gets its own presence. */
+ * every presence; a user gets the presences of friends. No account gets its own presence. */
 static bool recipient_can_view_presence(const struct payload_recipient *v, snowflake id)
 {
     if (id == v->user_id)
@@ -79,7 +78,7 @@ static enum err add_member_to_gateway_guild(struct tx *tx, snowflake user_id,
     return e;
 }
 
-/* Reads those members of a large guild whose presence is visible to the viewer. */
+/* Reads the members of a large guild whose presence the viewer can see. */
 static enum err read_visible_members_of_large_guild(struct tx *tx,
                                                     const struct payload_recipient *v,
                                                     struct gateway_guild *g, struct list *ids)

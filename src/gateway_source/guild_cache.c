@@ -1,4 +1,4 @@
-/* guild_cache.c - caches the guilds that were read last, per thread.
+/* guild_cache.c - caches recently read guilds, per thread.
  *
  * After a restart all clients connect at once, and all members of a guild get the same roles and
  * channels. So each thread that reads the store caches roles and channels of the guilds that it
@@ -12,8 +12,8 @@
 #include "platform/stickers/stickers.h"
 #include "store/result_cache.h"
 
-/* A guild with longer JSON is cached without the JSON, because both might be too large for the
- * cache. */
+/* A guild with more JSON than this is cached without the JSON, because both may be too large for
+ * the cache. */
 enum { MAX_ENCODED_GUILD_BYTES = 64 * 1024 };
 
 static enum err read_roles_and_channels(struct tx *tx, snowflake guild_id,
@@ -60,8 +60,8 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
     tx_switch_arena(tx, before);
     if (!e)
         *ret = *parts;
-    /* Incident actions of a guild end at a certain time, without a write that would invalidate the
-     * cache. So a guild with incident actions is cached for a short time only. */
+    /* A guild with incident actions is cached for a short time only, because these end at a certain
+     * time without a write that would invalidate the cache. */
     result_cache_end_tracked_entry(retained, e ? NULL : parts, parts->guild.incidents_data);
     return e;
 }

@@ -35,8 +35,8 @@ static bool can_view_channel_or_thread(const struct permission_input *who, const
     return perms & PERMISSION(VIEW_CHANNEL);
 }
 
-/* Adds the channels that the viewer gets: a bot gets every channel of the guild, a user those that
- * the user can view. */
+/* Adds the channels that the viewer gets: a bot gets every channel of the guild, a user gets the
+ * channels that the user can view. */
 static void add_visible_channels(struct arena *arena, const struct permission_input *who, bool bot,
                                  const struct guild_with_channels *parts, struct gateway_guild *ret)
 {
@@ -52,8 +52,8 @@ static void add_visible_channels(struct arena *arena, const struct permission_in
     }
 }
 
-/* Appends a copy of the Discord thread with the viewer's thread member. The original stays
- * unchanged, because all viewers share it. */
+/* Appends a copy of the Discord thread with the viewer's thread member. All viewers share the
+ * original, so it must not change. */
 static void append_visible_thread(struct arena *arena, struct channel thread, struct list *ret)
 {
     if (thread.member) {
@@ -66,8 +66,8 @@ static void append_visible_thread(struct arena *arena, struct channel thread, st
     *(struct channel *)list_append(arena, ret, sizeof thread) = thread;
 }
 
-/* Reads the open Discord threads that the viewer gets: a bot gets all that it can view, a user
- * those that the user has joined. */
+/* Reads the open Discord threads that the viewer gets: a bot gets all threads that it can view, a
+ * user gets the threads that the user has joined. */
 static enum err read_visible_threads_of_guild(struct tx *tx, const struct permission_input *who,
                                               bool bot, const struct guild_with_channels *parts,
                                               struct gateway_guild *ret)
@@ -139,21 +139,21 @@ enum err read_guild_for_user(struct tx *tx, snowflake guild_id, snowflake viewer
         return e == ERR_UNKNOWN_MEMBER ? ERR_MISSING_ACCESS : e;
     e = member_read_user(tx, member);
     read_step.user = member->user;
-    /* The intents and options of the viewer's sessions are not known here, only the kind of
-     * account: a bot gets no list of all members. */
+    /* Decide by the kind of account, because the intents and options of the viewer's sessions are
+     * not known here: a bot gets no list of all members. */
     read_step.listed_up_to = !e && member->user->bot.value ? 0 : GUILD_LISTED_MEMBERS;
     return e ? e : read_guild_for_member(tx, &read_step, ret);
 }
 
-/* Counts the rows that determine how long reading a guild takes: one for each channel, one for each
- * further overwrite of a channel, and one for each voice state. */
+/* Counts the rows that determine how long reading a guild takes: one for each channel, for each
+ * further overwrite of a channel, and for each voice state. */
 static const char COUNT_GUILD_ROWS[] =
     "select (select count(*) from (select 1 from channels c left join overwrites o on "
     "o.channel_id = c.id where c.guild_id = $1 and c.thread_archived = 0 limit $2) rights) + "
     "(select count(*) from (select 1 from voice_states where guild_id = $1 limit $2) voices)";
 
-/* A guild with more rows than this counts as slow to read. With this many rows and the maximum of
- * roles and members, the writer thread needs about 8 ms. */
+/* Maximum number of rows of a guild that is fast to read. With this many rows, and with the maximum
+ * of roles and members, the writer thread needs about 8 ms. */
 enum { GUILD_ROWS_MAX = 500 };
 
 static enum err guild_takes_long_to_read(struct tx *tx, snowflake guild_id, bool *ret)
@@ -169,7 +169,7 @@ static enum err guild_takes_long_to_read(struct tx *tx, snowflake guild_id, bool
 }
 
 /* Emits GUILD_CREATE with only the guild's id. Each session of the new member then reads the guild
- * itself, on another thread than the writer. */
+ * itself, on a thread other than the writer. */
 static void emit_guild_create_with_id_only(struct call *call, const struct member *m)
 {
     struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);

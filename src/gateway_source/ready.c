@@ -59,7 +59,7 @@ static enum err write_notes_json(struct tx *tx, snowflake user_id, struct json_w
     return rows_end(&rows);
 }
 
-/* Writes the ids of voice regions, the optimal region first. */
+/* Writes the ids of the voice regions, the optimal region first. */
 static void write_voice_regions_json(struct str address, struct json_writer *out)
 {
     struct arena *arena = arena_new();
@@ -77,7 +77,7 @@ static void write_voice_regions_json(struct str address, struct json_writer *out
     arena_free(arena);
 }
 
-/* Writes the fields of READY that do not depend on the account; bots and users get them. */
+/* Writes the fields of READY that are the same for all accounts, bots and users. */
 static void write_constant_ready_fields_json(struct str address, struct json_writer *out)
 {
     static const char *const lists[] = { "guild_join_requests", NULL };

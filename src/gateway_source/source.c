@@ -13,8 +13,8 @@
 #include "platform/sounds/sounds.h"
 #include "voice/states.h"
 
-/* Application flags that allow all privileged intents (their limited form), for bots without an
- * application. */
+/* Application flags that allow all privileged intents (in the form for small bots), for bots
+ * without an application. */
 enum { LIMITED_INTENT_FLAGS = 1 << 13 | 1 << 15 | 1 << 19 };
 
 static const char BOT_APPLICATION[] =
@@ -48,9 +48,9 @@ static enum err read_session_starts(struct tx *tx, snowflake bot_id, int64_t day
     return e;
 }
 
-/* Adds 1 to the number of session starts of a day. The addition is done in SQL, because another
- * node may have counted a start meanwhile. If the clocks of nodes are on different days, the later
- * day is stored. */
+/* Adds 1 to a bot's number of session starts of a day, in SQL, because another node may have
+ * counted a start meanwhile. If the clocks of two nodes are on different days, the later day is
+ * stored. */
 static const char INSERT_SESSION_START[] =
     "insert into session_starts (bot_id, day, starts) values ($1, $2, 1) "
     "on conflict (bot_id) do update set "
@@ -133,8 +133,7 @@ static void copy_channel_overwrites(struct arena *arena, const struct list *chan
     }
 }
 
-/* Reads the permission data of a guild. The result is a copy, because another thread uses it after
- * the read. */
+/* Reads the permission data of a guild. Returns a copy, because another thread uses it later. */
 static enum err read_guild_permission_data(struct tx *tx, snowflake guild_id, struct guild *ret,
                                            struct list *ret_channels)
 {
@@ -180,7 +179,7 @@ static enum err read_member_count(struct tx *tx, snowflake guild_id, int64_t *re
     return e;
 }
 
-/* Reads those of the given accounts that are members of the guild, with their users. */
+/* Reads the members of the guild among the given accounts, with their users. */
 static enum err read_members_by_ids(struct tx *tx, snowflake guild_id, const struct list *user_ids,
                                     struct list *ret)
 {

@@ -1,5 +1,4 @@
-/* threads.c - reads the open Discord threads that a member can view, and the members of a Discord
- * thread. */
+/* threads.c - reads the open Discord threads that a member can view, and members of threads. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/gateway.h"
@@ -42,8 +41,7 @@ static bool thread_belongs_in_list_sync(const struct thread_list_sync *sync,
     return parent && permissions_in_thread(who, thread, parent) & PERMISSION(VIEW_CHANNEL);
 }
 
-/* Adds a Discord thread to THREAD_LIST_SYNC, which has the viewer's thread members in a list of
- * their own. */
+/* Adds a Discord thread to THREAD_LIST_SYNC, which lists the viewer's thread members separately. */
 static void append_thread_to_sync(struct arena *arena, struct channel thread,
                                   struct thread_list_sync *sync)
 {
@@ -139,8 +137,7 @@ enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake
         e = read_thread_member_details(tx, g, guild_id, &m[i]);
         if (!e)
             m[retained++] = m[i];
-        /* This member has left the guild and will soon be removed from the Discord thread: skip
-         * it. */
+        /* skip a member who has left the guild and will soon be removed from the Discord thread */
         else if (e == ERR_UNKNOWN_MEMBER)
             e = OK;
     }

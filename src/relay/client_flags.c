@@ -3,8 +3,8 @@
 
 #include "json/write.h"
 
-/* If the room has more participants, the relay sends no flags and platforms: a new participant
- * would get more messages than are stored for RESUME (VOICE_REPLAY_MAX). */
+/* In larger rooms the relay sends no flags and platforms: a new participant would get more messages
+ * than are stored for RESUME (VOICE_REPLAY_MAX). */
 enum { MAX_ROOM_FOR_CLIENT_FLAGS = 100 };
 
 static struct serialized_message *create_client_value_message(const struct relay_participant *about,

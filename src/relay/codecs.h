@@ -18,18 +18,18 @@ struct video_codecs {
     uint16_t rank[CODEC_COUNT];
 };
 
-/* Payload types of a client by codec; 0 means that the client has not named one. */
+/* RTP payload types of a client, by codec; 0 means that the client has named none for the codec. */
 struct codec_payload_types {
     unsigned char opus, video[CODEC_COUNT], rtx[CODEC_COUNT];
 };
 void codec_payload_types_add(struct codec_payload_types *n, struct str name, unsigned type,
                              unsigned rtx);
 /* Translates a video payload type of a sender to the payload type of the same codec for a receiver.
- * Returns -1 if the receiver has none. */
+ * Returns -1 if the receiver has no type for the codec. */
 int codec_payload_types_translate(const struct codec_payload_types *from,
                                   const struct codec_payload_types *to, unsigned type);
 
-/* Adds a codec to the list. An unknown name is ignored, but c->given is set in any case. */
+/* Adds a codec to the list and sets c->given; ignores a codec with an unknown name. */
 void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority);
 
 /* Sums of the codec priorities of all participants of a room. */

@@ -1,4 +1,4 @@
-/* internal.h - shared by the files of relay/: opcodes, messages between OS threads, participants,
+/* internal.h - shared by the files of relay/: opcodes, messages between threads, participants,
  * rooms. */
 #ifndef RELAY_INTERNAL_H
 #define RELAY_INTERNAL_H
@@ -99,7 +99,8 @@ struct voice_gateway_version {
 };
 
 /* Counters for /metrics, which shows the sums over all workers. Several OS threads write the
- * relay's counters with atomic additions. Only the worker's own thread writes those of a worker. */
+ * counters of the relay, with atomic additions. Only the worker's own thread writes the counters of
+ * a worker. */
 struct relay_counters {
     _Atomic uint64_t sockets, participants, rooms, packets_in, packets_out, bytes_in, bytes_out,
         dropped, unsent, missing, late, jitter_ns, crypto_ns, bundled, encrypted_rooms, epochs,
@@ -107,8 +108,8 @@ struct relay_counters {
         handshakes, handshakes_failed, checks_refused;
 };
 
-/* An OS thread of the relay. It owns the rooms whose ids hash to its index, and their participants.
- * Only this OS thread uses them. */
+/* An OS thread of the relay. It owns the rooms whose ids hash to its index; only this OS thread
+ * uses these rooms and their participants. */
 struct relay_worker {
     struct relay *relay;
     unsigned index;
@@ -141,7 +142,7 @@ struct relay {
     struct loops *worker_loops;
     struct relay_worker *workers;
     unsigned worker_count;
-    /* Separate loops that receive datagrams; NULL if the only worker receives them itself. */
+    /* Event loops of receiver threads; NULL if the only worker receives datagrams itself. */
     struct loops *receiver_loops;
     struct media_socket *media;
     struct address_routes *routes; /* worker of each address */
@@ -151,7 +152,7 @@ struct relay {
     /* Number of unauthenticated sockets per address, by address key. */
     struct map unauthenticated;
     struct map pending_identifies; /* pending IDENTIFYs by socket number */
-    /* DTLS certificate for browsers; NULL until the first browser connects. */
+    /* DTLS certificate for browsers, with its settings; NULL until the first browser connects. */
     struct dtls_identity *identity;
     _Atomic uint64_t peers; /* last socket number assigned */
     struct relay_counters count;
@@ -169,7 +170,7 @@ static inline bool relay_offers_encryption_mode(const struct relay *r,
     return !r->options.no_xsalsa20 || !encryption_mode_uses_header_as_nonce(mode);
 }
 
-/* Stores a pending IDENTIFY under the number of its socket. */
+/* Stores a pending IDENTIFY by the number of its socket. */
 void pending_identify_add(struct pending_identify *c);
 /* Removes a pending IDENTIFY and returns it. Returns NULL if it was already accepted or refused. */
 struct pending_identify *pending_identify_remove(struct relay *r, uint64_t number);
@@ -190,9 +191,9 @@ enum relay_message_kind {
     RELAY_MESSAGE_DAVE, /* opcodes 23, 26, 28 and 31 */
 };
 
-/* Codecs that a client offers (op 1, op 14). */
+/* Video codecs that a client supports (op 1, op 14). */
 struct codec_offer {
-    /* RTP payload types that the client uses for the video that it sends. */
+    /* RTP payload types of the video that the client sends. */
     struct video_payload_types types;
     struct video_codecs decodes;
     struct codec_payload_types numbers;
@@ -223,10 +224,10 @@ struct relay_message {
             int64_t seq_ack; /* last sequence number received, or -1 */
         } resume;
         struct {
-            /* Encryption mode that the client selected; NULL for WebRTC, where `text` has the
-             * fingerprints. */
+            /* Encryption mode that the client selected; NULL for WebRTC: then `text` has the
+             * certificate's fingerprints. */
             const struct encryption_mode *mode;
-            /* WebRTC: id of the RTP header extension for transport-wide numbers, or -1. */
+            /* WebRTC: id of the RTP header extension with transport-wide packet numbers, or -1. */
             int transport_cc_id;
             struct codec_offer offer;
         } select;
@@ -249,7 +250,8 @@ struct relay_message {
         } dave;
     };
     size_t n;
-    char text[]; /* RELAY_MESSAGE_VIDEO: JSON list of streams; RELAY_MESSAGE_DAVE: payload */
+    /* Text of RELAY_MESSAGE_VIDEO: JSON list of streams; of RELAY_MESSAGE_DAVE: payload. */
+    char text[];
 };
 
 struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind kind, size_t text);
@@ -258,12 +260,12 @@ void relay_message_send(struct relay_message *n);
 /* --- workers.c: the relay's threads ----------------------------------------------------- */
 
 void relay_workers_start(struct relay *r);
-/* relay_workers_clear frees all data of the workers, on their OS threads. relay_workers_stop ends
- * these OS threads. */
+/* relay_workers_clear frees the data of all workers, on the workers' OS threads. relay_workers_stop
+ * ends these OS threads. */
 void relay_workers_clear(struct relay *r);
 void relay_workers_stop(struct relay *r);
-/* Handles datagrams of rooms that were idle. Called while a datagram is forwarded to a large room,
- * so that the small rooms need not wait. */
+/* Handles datagrams of rooms that were idle. Called while a datagram is being forwarded to a large
+ * room, so that small rooms need not wait. */
 void relay_worker_handle_idle_rooms(struct relay_worker *w);
 /* Appends received datagrams to the worker's inbox and wakes the worker. Drops datagrams for which
  * the inbox has no space. Runs on the receiver's OS thread. */
@@ -275,15 +277,15 @@ struct serialized_message {
     _Atomic unsigned refs;
     size_t n;
     bool binary;
-    /* A JSON message is {"op":5,"d":{…}, without the closing brace, because a sequence number may
-     * be appended. A binary message is opcode and payload; a sequence number may be written before
-     * them. */
+    /* A JSON message is stored without its closing brace ({"op":5,"d":{…}), because a sequence
+     * number may be appended. A binary message is stored as opcode and payload; a sequence number
+     * may be written before them. */
     char bytes[];
 };
 
 struct serialized_message *serialized_message_new(enum voice_op op, struct str d);
 struct serialized_message *serialized_message_new_binary(enum dave_opcode op, struct str payload);
-/* Creates a message whose payload are the bytes of d, and clears d. */
+/* Creates a message with the bytes of d as its payload, and clears d. */
 struct serialized_message *serialized_message_from_buf(enum voice_op op, struct buf *d);
 struct serialized_message *serialized_message_ref(struct serialized_message *t);
 void serialized_message_unref(struct serialized_message *t); /* accepts NULL */
@@ -294,7 +296,8 @@ void serialized_message_write(const struct serialized_message *t, unsigned seq, 
 
 enum peer_message_kind {
     PEER_MESSAGE_TEXT,
-    PEER_MESSAGE_IDENTIFIED, /* the client is identified; contains the key of the voice state */
+    /* the IDENTIFY was accepted; contains the key of the client's voice state */
+    PEER_MESSAGE_IDENTIFIED,
     PEER_MESSAGE_RESUMED,
     PEER_MESSAGE_CLOSE,
     PEER_MESSAGE_REPLACED, /* closed because another socket replaced it */
@@ -322,8 +325,8 @@ void peer_message_send_identified(struct relay_worker *w, struct loop *loop, uin
                                   enum peer_message_kind kind, const struct voice_state_key *key);
 void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
-/* Sends one message to many sockets: call relay_broadcast_add_receiver for each, then
- * relay_broadcast_send_to_receivers. Runs on the relay's thread; send nothing else in between. */
+/* Send one message to many sockets: relay_broadcast_add_receiver for each socket, then
+ * relay_broadcast_send_to_receivers. Called on the relay's thread; send nothing else in between. */
 void relay_broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
                                   struct serialized_message *text, unsigned seq);
 void relay_broadcast_send_to_receivers(struct relay_worker *w, struct serialized_message *text);
@@ -340,8 +343,7 @@ void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct
 void on_voice_socket_closed(struct websocket *ws, int code);
 void on_voice_socket_shutdown(struct websocket *ws);
 
-/* Counts a new unauthenticated socket of this address. Returns false if the address has too
- * many. */
+/* Counts a new unauthenticated socket of an IP address. Returns false if it has too many. */
 bool relay_count_unauthenticated_socket(struct relay *r, uint64_t address);
 void relay_uncount_unauthenticated_socket(struct relay *r, uint64_t address);
 
@@ -353,13 +355,13 @@ struct media_rate_window {
     unsigned packets, bytes, foreign;
 };
 
-/* Number of requests in the current second, for one kind of request. Anybody can send requests with
- * the SSRC or address of a participant, so requests do not count towards media_rate_window. */
+/* Number of requests of one kind in the current second. They are not counted in media_rate_window,
+ * because any host can send requests with the SSRC or address of a participant. */
 struct request_rate_window {
     int64_t since_ms;
     unsigned count;
 };
-/* Counts a request. Returns false if there were more than the limit in this second. */
+/* Counts a request. Returns false if the requests of this second exceed the limit. */
 static inline bool request_is_within_rate_limit(struct request_rate_window *w, int64_t now_ms,
                                                 unsigned most)
 {
@@ -368,28 +370,27 @@ static inline bool request_is_within_rate_limit(struct request_rate_window *w, i
     return w->count++ < most;
 }
 
-/* Detects replayed RTCP packets by the hashes of the last packets, because RTCP has no sequence
- * numbers. */
+/* Detects replayed RTCP packets by the hashes of the last packets. RTCP has no sequence numbers. */
 struct rtcp_replay_window {
     uint64_t seen[128]; /* hashes of the last encrypted packets */
     unsigned next;
 };
 
-/* Permissions and mute state of the participant, as in its last committed voice state. */
+/* Permissions and mute state of a participant, according to its last committed voice state. */
 struct participant_permissions {
     bool can_speak, can_receive, can_send_video, has_priority;
 };
 
-/* Speaking bits (op 5): those that the client sent, and those that the others were sent. */
+/* Speaking bits (op 5): those that the client sent, and those that other participants received. */
 struct participant_speech {
     bool announced;    /* the other participants know the SSRC */
     unsigned speaking; /* bits that the client sent */
     unsigned sent;     /* bits that were last sent to the other participants */
-    /* When to send the bits that were delayed because they changed too often. */
+    /* Time at which bits are sent that were delayed because they change too often. */
     struct deadline late;
 };
 
-/* Video that the client sends, as it described it in op 12. */
+/* Description of the video that the client sends, from its op 12. */
 struct participant_camera {
     bool offers_video; /* the client has sent op 12 */
     uint32_t video_ssrc;
@@ -398,17 +399,19 @@ struct participant_camera {
     struct str streams; /* the client's description: a JSON list */
 };
 
-enum { MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX }; /* SSRCs of a participant that carry media */
+enum {
+    MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX
+}; /* number of SSRCs of a participant that carry media */
 
 /* Keys, RTP streams and addresses of a participant. */
 struct participant_media {
     uint32_t ssrc; /* SSRC of audio, which is the first SSRC of the participant's block */
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    /* Cipher for UDP clients; NULL for WebRTC, or if no protocol is selected yet. */
+    /* Cipher of a UDP client; NULL for WebRTC, or if no protocol is selected yet. */
     struct media_cipher *cipher;
-    /* Transport for browsers; NULL for UDP, or if no protocol is selected yet. */
+    /* Transport of a browser; NULL for UDP, or if no protocol is selected yet. */
     struct webrtc_transport *webrtc;
-    /* The SSRCs that a browser chose for its streams, in the order of the block; 0 if unused. */
+    /* SSRCs that a browser chose for its streams, in the order of its block; 0 if unused. */
     uint32_t announced[MEDIA_SSRCS];
     struct rtp_stream audio;
     /* RTP streams of the participant's video SSRCs; NULL before the first such stream. */
@@ -421,7 +424,7 @@ struct participant_media {
 };
 
 struct participant_rate_limits {
-    /* Op 5 messages about this participant that were sent in this second. */
+    /* Number of op 5 messages about this participant that were sent in this second. */
     struct request_rate_window speaking;
     struct request_rate_window discovery;         /* IP discovery and pings */
     struct request_rate_window foreign_discovery; /* IP discovery from unknown addresses */
@@ -431,8 +434,7 @@ struct participant_rate_limits {
     struct request_rate_window stun_received;     /* STUN requests, valid or not */
 };
 
-/* Messages sent to a participant: the latest sequence number, and the messages to repeat after
- * RESUME. */
+/* Messages sent to a participant: latest sequence number, and messages that RESUME repeats. */
 struct participant_outbox {
     uint16_t seq;
     /* Ring buffer of stored messages; the newest one has the number seq. A NULL pointer stands for
@@ -455,13 +457,13 @@ struct relay_participant {
     unsigned char token[RELAY_TOKEN_SIZE];
 
     struct participant_permissions permissions;
-    struct opt_int flags, platform; /* flags (op 18) and platform (op 20) of the client */
+    struct opt_int flags, platform; /* flags (op 18) and platform (op 20) that the client sent */
     struct participant_speech speech;
     struct participant_rate_limits rate;
     struct participant_camera camera;
     struct codec_offer offer;
     bool described;        /* op 4 (session description) was sent to the client */
-    unsigned dave_version; /* highest version of DAVE that the client supports; 0 if none */
+    unsigned dave_version; /* highest DAVE version that the client supports; 0 if it has no DAVE */
     bool in_group;         /* the participant is a member of the room's DAVE group */
     struct video_request *video_request; /* requested video (op 15), or NULL */
 
@@ -478,14 +480,14 @@ struct relay_participant {
 
 struct relay_room {
     snowflake id;       /* channel id of a voice channel, or server id of a stream */
-    snowflake guild_id; /* guild id in the voice states of the participants */
+    snowflake guild_id; /* guild id as in the voice states of the room's participants */
     struct relay *relay;
     struct relay_worker *worker;
     struct media_queue_room share; /* share of the worker's time */
     enum video_codec codec;
     struct relay_participant **participants;
     size_t count, cap;
-    /* Encrypted group; NULL if encryption is turned off, or on a stage channel. */
+    /* DAVE group of the room; NULL if encryption is turned off, or on a stage channel. */
     struct dave_room *group;
     struct deadline group_deadline;
     bool is_counted_encrypted;
@@ -493,50 +495,48 @@ struct relay_room {
 
 struct relay_participants *participants_new(struct relay_worker *w);
 void participants_free(struct relay_participants *all);
-/* Handles a message of any kind. The caller frees the message. */
+/* Handles a message from a socket or a commit. The caller frees the message. */
 void participants_handle_message(struct relay_participants *all, struct relay_message *n);
-/* Iterates over all participants, as map_next_value does. */
+/* Returns the next of all participants, as map_next_value does. */
 const struct relay_participant *get_next_participant(const struct relay_participants *all,
                                                      size_t *at);
 uint64_t media_address_key(const union media_address *a);
 struct relay_participant *find_participant_by_ssrc(struct relay_participants *all, uint32_t ssrc);
 struct relay_participant *find_participant_by_address(struct relay_participants *all,
                                                       const union media_address *a);
-/* Finds the browser that sent a valid STUN request from this address. Returns NULL if there is
- * none. */
+/* Finds the browser that sent a valid STUN request from this address, or returns NULL. */
 struct relay_participant *find_browser_by_address(struct relay_participants *all,
                                                   const union media_address *a);
-/* Sets the address to which media is sent, and from which media is expected. */
+/* Sets the address to which media is sent and from which media is expected. */
 void participant_set_address(struct relay_participant *s, const union media_address *a);
-/* Returns the op 5 bits that the other participants may see: 0 if the participant may not speak;
- * without the priority bit if it lacks that permission. */
+/* Returns the op 5 bits that the other participants may see: 0 if the participant may not speak,
+ * and no priority bit without the permission PRIORITY_SPEAKER. */
 unsigned participant_visible_speaking_bits(const struct relay_participant *s);
-/* Stores the speaking bits of the participant and sends op 5 with them to the others. */
+/* Stores the speaking bits of the participant, and sends them to the other participants (op 5). */
 void participant_set_speaking(struct relay_participant *s, unsigned speaking);
-/* Returns whether the relay can send media to the participant: keys are agreed and the address is
- * known. */
+/* Returns whether the relay can send media to the participant: keys and address are known. */
 bool participant_is_reachable(const struct relay_participant *s);
-/* Returns whether the participant's transport carries video. Encryption modes that use the RTP
- * header as nonce do not, because only audio headers are checked for repetition. */
+/* Returns whether the participant's transport carries video. It does not in encryption modes that
+ * use the RTP header as nonce, because only headers of audio packets are checked for repetition. */
 bool participant_transport_carries_video(const struct relay_participant *s);
 void participant_disconnect(struct relay_participant *s, enum relay_close_code code);
-/* Sends a message to all other participants of the room, and releases the reference t. */
+/* Sends a message to all other participants of the room. Takes over the caller's reference. */
 void send_to_other_participants(const struct relay_participant *s, struct serialized_message *t);
 
 /* --- clients.c: flags and platforms of clients ---------------------------------------- */
 
-/* Sends the flags and platform (op 18, op 20) of a new participant to the others, and theirs to
- * it. */
+/* Sends the flags and platform (op 18, op 20) of a new participant to the others, and those of the
+ * others to it. */
 void exchange_client_flags(struct relay_participant *s);
-/* Updates the client's flags and sends them to the others if they changed. */
+/* Stores the client's flags, and sends them to the other participants if they changed. */
 void participant_update_flags(struct relay_participant *s, struct opt_int flags);
 
 /* --- participant_video.c: video in rooms, on the relay's thread ----------------------- */
 
 /* Stores the codecs that a participant supports. This can change the codec of the room. */
 void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer);
-/* Chooses the room's codec. If the codec changes, sends it to all participants that sent a codec
- * list, except `except`. */
+/* Chooses the room's video codec. If the codec changes, sends it to all participants that sent a
+ * codec list, except to the participant `except`. */
 void relay_room_choose_video_codec(struct relay_room *room, const struct relay_participant *except);
 /* Handle op 12 (video that a client sends) and op 15 (video that a client requests). */
 void participant_handle_video_offer(struct relay_participant *s, struct relay_message *n);
@@ -544,7 +544,7 @@ void participant_handle_video_request(struct relay_participant *s,
                                       const struct video_request *wants);
 /* participant_may_send_video returns whether a video packet of s may be forwarded.
  * participant_receives_video returns whether `to` receives the video layer of `from` that has this
- * SSRC. If it is the audio SSRC of `from`, it returns whether `to` receives any video of `from`. */
+ * SSRC. For the audio SSRC of `from`, it returns whether `to` receives any video of `from`. */
 bool participant_may_send_video(const struct relay_participant *s, const struct rtp_packet *p);
 bool participant_receives_video(const struct relay_participant *to,
                                 const struct relay_participant *from, uint32_t ssrc);
@@ -558,21 +558,20 @@ void dave_rooms_free(struct dave_rooms *d); /* accepts NULL */
 void relay_room_begin_dave_encryption(struct relay_room *room,
                                       const struct relay_voice_state *first);
 void relay_room_free_dave_encryption(struct relay_room *room);
-/* If encryption is required, returns why the participant may not send and receive media:
- * RELAY_DAVE_REQUIRED if its client does not support encryption, RELAY_RATE_LIMITED if the room has
- * as many members as encryption supports. Otherwise returns 0. */
+/* If encryption is required, returns why the participant may not send and receive media.
+ * RELAY_DAVE_REQUIRED means that its client does not support encryption, RELAY_RATE_LIMITED that
+ * the room has as many members as encryption supports. Otherwise returns 0. */
 enum relay_close_code participant_media_refusal_code(const struct relay_participant *s);
 bool participant_media_is_refused(const struct relay_participant *s);
-/* Adds the participant to the group if its media address is known. If it is already a member, it
- * leaves first, also if its address is no longer known. Returns the version for the session
- * description, which must be sent before participant_on_description_sent is called. */
+/* Adds the participant to the DAVE group if its media address is known. A participant that is
+ * already a member leaves the group first. Returns the DAVE version for the session description,
+ * which must be sent before participant_on_description_sent is called. */
 unsigned participant_join_dave_group(struct relay_participant *s);
 void participant_on_description_sent(struct relay_participant *s, unsigned version);
-/* Adds a participant to the group if its media address became known only after the session
+/* Adds a participant to the DAVE group if its media address became known after the session
  * description was sent. */
 void participant_join_dave_group_late(struct relay_participant *s);
-/* Adds a resumed participant to the group again if the gateway version is too old for stored
- * messages. */
+/* Adds a resumed participant to the DAVE group again, if its gateway version stores no messages. */
 void participant_rejoin_dave_group(struct relay_participant *s);
 /* Removes a participant from the group. */
 void participant_leave_dave_group(struct relay_participant *s);
@@ -582,8 +581,8 @@ unsigned participant_dave_version(const struct relay_participant *s);
 
 /* --- outbox.c: messages to a participant ---------------------------------------------- */
 
-/* Sends a message; numbers and stores it if the gateway version requires it. The caller keeps its
- * reference. participant_outbox_add_to_broadcast adds the participant to a broadcast instead. */
+/* Sends a message; numbers and stores it if the gateway version requires it. The caller's reference
+ * stays. participant_outbox_add_to_broadcast adds the participant to a broadcast instead. */
 void participant_outbox_send_message(struct relay_participant *s, struct serialized_message *t);
 void participant_outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t);
 void participant_outbox_send_resumed(struct relay_participant *s);
@@ -600,7 +599,8 @@ void participant_outbox_send_description(struct relay_participant *s, unsigned d
 /* Sends the list of the other participants (op 11). */
 void participant_outbox_send_participant_list(struct relay_participant *s);
 
-/* Writes one video layer: as IDENTIFY requested it, or as op 12 offers it (`offered`, or NULL). */
+/* Writes one video layer: as IDENTIFY requested it, or as op 12 describes it (`offered`, or NULL).
+ */
 struct json_writer;
 void write_video_layer_json(struct json_writer *j, const struct relay_participant *s,
                             unsigned layer, const struct offered_video_layer *offered);
@@ -615,18 +615,18 @@ struct serialized_message *create_client_connect_message(const struct relay_part
 /* --- media.c and dispatch.c: RTP and RTCP ---------------------------------------------- */
 
 void participant_free_streams(struct relay_participant *s);
-/* Creates the state for handling datagrams on a worker. A worker has two: the second one,
- * inner_work, shares the batch of outgoing datagrams with the first, `outer`. For the first one,
- * outer is NULL. */
+/* Creates the state for handling datagrams on a worker. A worker has two of these: inner_work is
+ * created with `outer` set to the first, and shares its batch of outgoing datagrams. For the first,
+ * `outer` is NULL. */
 struct media_packet_handler *media_packet_handler_new(struct relay_worker *w,
                                                       const struct media_packet_handler *outer);
 void media_packet_handler_free(struct media_packet_handler *work); /* accepts NULL */
-/* Answers a request datagram at once. Queues a media datagram until it is its sender's turn. Takes
- * over d. */
+/* Answers a request datagram immediately, and queues a media datagram until it is its sender's
+ * turn. Takes over d. */
 void media_dispatch_datagram(struct media_packet_handler *work, struct media_datagram *d);
-/* Handles the datagram that is next in the media queue. Returns false if the queue is empty. */
+/* Handles the next datagram of the media queue. Returns false if the queue is empty. */
 bool media_handle_next_datagram(struct media_packet_handler *work);
-/* Sends the outgoing datagrams that are queued, although their batch is not full. */
+/* Sends the queued outgoing datagrams, even if their batch is not full. */
 void media_send_queued_datagrams(struct media_packet_handler *work);
 /* Drops the queued media that the participant has sent. */
 void participant_drop_queued_media(struct relay_participant *s);
@@ -635,11 +635,11 @@ void participant_drop_queued_media(struct relay_participant *s);
 
 /* Opens the UDP socket and stores its port in r->port. */
 enum err media_socket_open(struct relay *r, struct loop *loop, struct media_socket **ret);
-/* Starts to receive datagrams. Call it when the workers can handle datagrams. */
+/* Starts to receive datagrams. Must be called when the workers can handle datagrams. */
 void media_socket_start(struct media_socket *m);
 void media_socket_close(struct media_socket *m); /* accepts NULL */
-/* Returns the number of datagrams that the kernel dropped because the receive buffer was full;
- * callable from any thread. */
+/* Returns how many datagrams the kernel dropped because the receive buffer was full. Thread-safe.
+ */
 uint64_t media_socket_count_overruns(const struct media_socket *m);
 int media_socket_fd(const struct media_socket *m);
 

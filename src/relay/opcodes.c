@@ -14,8 +14,8 @@
 enum {
     RATE_WINDOW_MS = 60 * 1000,
     RATE_MESSAGES = 600,
-    /* Limit of op 1 (SELECT_PROTOCOL) per window, because op 1 changes the keys of an encrypted
-     * room. */
+    /* Maximum number of op 1 (SELECT_PROTOCOL) per rate limit window, because op 1 changes the keys
+     * of an encrypted room. */
     RATE_SELECTS = 30,
     NUMBER_TEXT_SIZE = 32
 };
@@ -83,8 +83,8 @@ static bool parse_session_id(struct str text, char out[RELAY_SESSION_MAX])
     return true;
 }
 
-/* From gateway version 9 on, channel_id is required. If it is missing, closes the socket and
- * returns false. */
+/* Closes the socket and returns false if channel_id is missing, which is required from gateway
+ * version 9 on. */
 static bool require_channel_id(struct voice_peer *p, const struct opt_id *channel_id)
 {
     bool named = p->version < VOICE_CHANNEL_ID_VERSION || channel_id->given == GIVEN;
@@ -151,7 +151,8 @@ struct voice_protocol {
     struct str mode;
 };
 struct voice_select {
-    struct str protocol, data; /* for "udp", data is an object; for "webrtc", it is a string */
+    /* SELECT_PROTOCOL: data is an object for "udp", and a string for "webrtc" */
+    struct str protocol, data;
     struct str sdp;
     struct list codecs;
 };
@@ -184,7 +185,7 @@ static struct str decode_json_string(struct voice_peer *p, struct str raw)
 }
 
 /* Handles a SELECT_PROTOCOL for WebRTC. Browsers put the SDP into the fields data and sdp; some
- * libraries use only one of these fields. */
+ * libraries use only one of the two fields. */
 static void handle_select_webrtc(struct voice_peer *p, const struct voice_select *in)
 {
     struct str data = decode_json_string(p, in->data),
@@ -276,14 +277,14 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
     relay_message_send(n);
 }
 
-/* Asks the relay's OS thread to send the answer, because the answer has a sequence number. */
+/* Asks the relay's OS thread to send the version, because the reply has a sequence number. */
 static void handle_voice_version(struct voice_peer *p, struct str raw)
 {
     (void)raw;
     relay_message_send(voice_peer_new_message(p, RELAY_MESSAGE_VERSION, 0));
 }
 
-/* The client reports that its media does not arrive; log it once per socket for the operator. */
+/* Handles a client's report that its media does not arrive: logs it once per socket. */
 static void handle_voice_media_unreachable_report(struct voice_peer *p, struct str raw)
 {
     (void)raw;
@@ -324,7 +325,7 @@ static void forward_sequence_acknowledgement(struct voice_peer *p, int64_t seq_a
     relay_message_send(n);
 }
 
-/* Answers a heartbeat. From gateway version 8 on the answer is an object, before that a number. */
+/* Answers a heartbeat: with an object from gateway version 8 on, with a number before. */
 static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
 {
     struct form form = { .arena = p->loop_state->arena };
@@ -417,8 +418,7 @@ static void decode_and_handle_op(struct voice_peer *p, const struct voice_op_row
         row->handle(p, d);
 }
 
-/* Handles an opcode. While the client's IDENTIFY or RESUME is being checked, its other messages are
- * ignored. */
+/* Handles an opcode. Ignores it while the client's IDENTIFY or RESUME is being checked. */
 static void handle_voice_op(struct voice_peer *p, int64_t op, struct str raw)
 {
     const struct voice_op_row *row = find_voice_op_row(op);

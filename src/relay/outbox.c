@@ -94,7 +94,7 @@ static struct serialized_message *create_clients_connect_message(
 
 enum { CLIENTS_PER_MESSAGE = 1000 }; /* participants per message: limits its size */
 
-/* Creates page number `list` of the room's participants (op 11), without participant s. */
+/* Creates op 11 with page number `list` of the room's participants, without participant s. */
 static struct serialized_message *create_participants_page_message(
     const struct relay_participant *s, size_t list)
 {
@@ -122,7 +122,7 @@ static uint16_t ring_sequence_number(const struct relay_participant *s, unsigned
     return (uint16_t)((s->outbox.seq - 1 + UINT16_MAX - back) % UINT16_MAX + 1);
 }
 
-/* Removes the oldest stored message. Frees the ring buffer when it is empty. */
+/* Removes the oldest message from the ring buffer. Frees the ring buffer when it is empty. */
 static void drop_oldest_stored_message(struct relay_participant *s)
 {
     struct serialized_message *first = *ring_slot(s, 0);
@@ -156,7 +156,7 @@ static void grow_message_ring(struct relay_participant *s)
     s->outbox.ring_cap = cap;
 }
 
-/* Stores a message for RESUME. t is NULL if the message is a list of participants (op 11). */
+/* Stores a message for RESUME; t is NULL for a list of participants (op 11). */
 static void append_to_message_ring(struct relay_participant *s, struct serialized_message *t)
 {
     size_t n = t ? t->n : 0;
@@ -177,7 +177,7 @@ static void send_message_to_socket(const struct relay_participant *s, struct ser
         peer_message_send_text(s->relay, s->loop, s->peer, t, seq);
 }
 
-/* Assigns the next sequence number. Returns 0 for gateway versions without sequence numbers. */
+/* Assigns the next sequence number to a message. Returns 0 for gateway versions without them. */
 static unsigned assign_sequence_number(struct relay_participant *s,
                                        struct serialized_message *stored)
 {
@@ -215,7 +215,7 @@ void participant_outbox_send_resumed(struct relay_participant *s)
     serialized_message_unref(t);
 }
 
-/* Returns the index of a message in the ring buffer, or -1 if it is not stored. */
+/* Returns the index of a stored message in the ring buffer, or -1 if the message is not stored. */
 static int find_stored_message(const struct relay_participant *s, int64_t seq)
 {
     for (unsigned i = 0; i < s->outbox.ring_count; i++)
@@ -224,8 +224,8 @@ static int find_stored_message(const struct relay_participant *s, int64_t seq)
     return -1;
 }
 
-/* Finds the index of the first message after sequence number seq_ack. Returns false if it is no
- * longer stored. */
+/* Finds the ring buffer index of the first message after sequence number seq_ack. Returns false if
+ * this message is no longer stored. */
 static bool find_first_message_after(const struct relay_participant *s, int64_t seq_ack,
                                      unsigned *ret)
 {
@@ -310,7 +310,7 @@ void participant_outbox_send_ready(struct relay_participant *s)
     json_write_text(&j, str_of(r->options.address));
     json_write_name(&j, "port");
     json_write_int(&j, r->port);
-    /* The same value as in HELLO: the library discordgo reads it only here. */
+    /* Repeat the heartbeat interval of HELLO, because the library discordgo reads it only here. */
     json_write_name(&j, "heartbeat_interval");
     json_write_int(&j, VOICE_HEARTBEAT_MS);
     json_write_name(&j, "modes");
@@ -383,8 +383,8 @@ void participant_outbox_send_description(struct relay_participant *s, unsigned d
     send_payload_to_participant(s, VOICE_SESSION_DESCRIPTION, &out);
 }
 
-/* Creates op 5 about a participant. If it may not speak, the bits are 0; the SSRC is sent in any
- * case, because receivers need it when it may speak later. */
+/* Creates op 5 about a participant. The bits are 0 if the participant may not speak, but the SSRC
+ * is sent, because receivers need it when the participant may speak later. */
 struct serialized_message *create_speaking_message(const struct relay_participant *about)
 {
     struct buf out;
@@ -417,7 +417,7 @@ struct serialized_message *create_video_message(const struct relay_participant *
     return serialized_message_from_buf(VOICE_VIDEO, &out);
 }
 
-/* Creates op 15 for a sender of video: requests all its layers, because the relay itself chooses
+/* Creates op 15, which requests all layers of a sender's video, because the relay itself chooses
  * the layer for each viewer. */
 struct serialized_message *create_message_that_requests_all_video(void)
 {
@@ -451,9 +451,8 @@ struct serialized_message *create_client_connect_message(const struct relay_part
     return create_clients_connect_message(&about->room->participants[about->index], 1, NULL);
 }
 
-/* Sends the list of participants (op 11). Such a list is long, and is only repeated if a client
- * resumes before it has acknowledged the list. So it is not stored: RESUME creates it again from
- * the current participants. */
+/* Sends the list of participants (op 11). The list is long and rarely repeated, so it is not stored
+ * for RESUME, which creates it again from the current participants. */
 void participant_outbox_send_participant_list(struct relay_participant *s)
 {
     for (size_t list = 0; list * CLIENTS_PER_MESSAGE < s->room->count; list++) {

@@ -5,7 +5,7 @@
 #include "net/address.h"
 #include "relay/webrtc/webrtc.h"
 
-/* Participants listed per iteration of a worker's loop. */
+/* Maximum number of participants listed per iteration of a worker's loop. */
 enum { PARTICIPANTS_PER_ITERATION = 500 };
 
 static void write_number_member(struct json_writer *j, const char *name, uint64_t n)
@@ -83,8 +83,8 @@ static void append_participants_of_worker(struct loop *loop, void *arg)
     c->more = s;
 }
 
-/* Lists all participants in several loop iterations. A participant that joins or leaves meanwhile
- * may be missing or listed twice. */
+/* Writes a list of all participants, in several loop iterations. A participant that joins or leaves
+ * meanwhile may be missing or listed twice. */
 void relay_list_participants(struct relay *r, struct buf *out)
 {
     for (unsigned i = 0; r && i < r->worker_count; i++) {

@@ -27,8 +27,7 @@ unsigned participant_visible_speaking_bits(const struct relay_participant *s)
 }
 
 /* Sends op 5 at most SPEAKING_PER_SECOND times per second, because a room may have 10,000
- * participants. If the limit is reached, on_delayed_speaking_message_due sends the final state
- * later. */
+ * participants. Above this rate, on_delayed_speaking_message_due sends the final bits later. */
 static void send_speaking_or_delay(struct relay_participant *s)
 {
     if (!request_is_within_rate_limit(&s->rate.speaking, clock_monotonic_ns() / 1000000,
@@ -66,9 +65,9 @@ static bool relay_room_is_full(const struct relay_participants *all, snowflake r
     return most && room && room->count >= most;
 }
 
-/* Refuses a client whose room is full. Its stored voice state already says "connected". So
- * PEER_MESSAGE_IDENTIFIED gives the key of that voice state to the socket, and closing the socket
- * then marks the voice state as disconnected. */
+/* Refuses a client whose room is full. Its stored voice state is already marked as connected. So
+ * the socket gets the key of the voice state by PEER_MESSAGE_IDENTIFIED, and marks it as
+ * disconnected when it is closed. */
 static void refuse_identify_of_full_room(struct relay_worker *w, struct pending_identify *c,
                                          const struct voice_state_key *location)
 {
@@ -77,7 +76,8 @@ static void refuse_identify_of_full_room(struct relay_worker *w, struct pending_
     mem_free(c);
 }
 
-/* Adds a participant. A second socket with the same token replaces the first socket. */
+/* Adds a participant whose IDENTIFY was accepted. A second socket with the same token replaces the
+ * first socket. */
 static void add_participant(struct relay_participants *all, const struct relay_voice_state *f,
                             struct pending_identify *c)
 {
@@ -103,8 +103,8 @@ static void add_participant(struct relay_participants *all, const struct relay_v
     send_messages_about_new_participant(s);
 }
 
-/* Applies a voice-state change. Every worker gets each change; only the worker that owns the room
- * adds a participant. */
+/* Applies a committed voice-state change. Every worker gets each change, but only the worker that
+ * owns the room adds a participant. */
 static void apply_state_change(struct relay_participants *all, const struct relay_voice_state *f)
 {
     struct relay_participant *s = find_participant_by_user(all, f->guild_id, f->user_id);
@@ -163,7 +163,7 @@ static void send_and_release_message(struct relay_participant *s, struct seriali
     serialized_message_unref(t);
 }
 
-/* Sends a new participant the SSRCs and videos of the participants that were there before. */
+/* Sends the SSRCs and videos of the other participants to a new participant. */
 static void send_present_participants(struct relay_participant *s)
 {
     const struct relay_room *room = s->room;
@@ -199,7 +199,7 @@ static bool start_udp_transport(struct relay_participant *s, const struct encryp
     return true;
 }
 
-/* Creates the WebRTC transport. If there is no certificate, logs this and returns false. */
+/* Creates the WebRTC transport. If there is no DTLS certificate, logs this and returns false. */
 static bool start_webrtc_transport(struct relay_participant *s, const struct relay_message *n)
 {
     free_media_transport(s, false);
@@ -209,8 +209,7 @@ static bool start_webrtc_transport(struct relay_participant *s, const struct rel
     return s->media.webrtc;
 }
 
-/* Handles SELECT_PROTOCOL. Each one creates a new key, so that earlier packets cannot be
- * replayed. */
+/* Handles SELECT_PROTOCOL. Creates a new key each time, so that old packets cannot be replayed. */
 static void handle_select_protocol(struct relay_participant *s, const struct relay_message *n)
 {
     bool again = s->described, browser = !n->select.mode;
@@ -221,7 +220,7 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
         participant_disconnect(s, refusal);
         return;
     }
-    s->described = false; /* false until the new op 4 is sent */
+    s->described = false; /* false until op 4 was sent with the new key */
     if (!(browser ? start_webrtc_transport(s, n) : start_udp_transport(s, n->select.mode))) {
         participant_disconnect(s, RELAY_UNKNOWN_ERROR);
         return;
@@ -248,8 +247,8 @@ static struct relay_participant *find_participant_to_resume(const struct relay_p
     return s;
 }
 
-/* The worker of the participant is unknown, so each worker passes a RESUME on to the next worker
- * until one has the participant. Returns whether the RESUME was passed on. */
+/* Forwards a RESUME to the next worker if this worker does not have the participant, because the
+ * participant's worker is not known. Returns whether the RESUME was forwarded. */
 static bool forward_resume_to_next_worker(const struct relay_participants *all,
                                           const struct relay_message *n)
 {

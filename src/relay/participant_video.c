@@ -1,5 +1,4 @@
-/* participant_video.c - video in rooms: layers that a participant sends and layers that viewers
- * get. */
+/* participant_video.c - video in rooms: layers that participants send and viewers get. */
 #include "relay/internal.h"
 
 #include "base/mem.h"
@@ -8,8 +7,8 @@
 
 /* --- codecs --------------------------------------------------------------------------- */
 
-/* Chooses the room's codec and sends it to the participants. A client without a codec list has no
- * video, so it does not get the codec. */
+/* Chooses the room's codec and sends it to the participants. Clients without a codec list do not
+ * get it, because they have no video. */
 void relay_room_choose_video_codec(struct relay_room *room, const struct relay_participant *except)
 {
     struct codec_votes count = { 0 };
@@ -27,8 +26,8 @@ void relay_room_choose_video_codec(struct relay_room *room, const struct relay_p
     serialized_message_unref(t);
 }
 
-/* Stores the codecs that a client supports. A client that has not received op 4 yet gets the room's
- * codec in op 4. */
+/* Stores the codecs that a client supports. A client that has not received op 4 yet receives the
+ * room's codec in op 4. */
 void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer)
 {
     bool counts = s->offer.decodes.given || offer->decodes.given;
@@ -43,7 +42,7 @@ void participant_set_codecs(struct relay_participant *s, const struct codec_offe
 
 /* --- video that is sent --------------------------------------------------------------- */
 
-/* Returns whether the SSRCs of a layer are in the sender's own block. */
+/* Returns whether the SSRCs of a video layer are in the sender's own block. */
 static bool layer_ssrcs_are_in_sender_block(const struct relay_participant *s,
                                             const struct offered_video_layer *layer_in)
 {
@@ -66,7 +65,7 @@ static bool video_ssrcs_are_in_sender_block(const struct relay_participant *s,
     return true;
 }
 
-/* Updates the active layers of a participant. A client that describes no layers has one layer.
+/* Updates the active video layers of a participant. A client that describes no layers has one.
  * Returns whether a layer is active. */
 static bool update_video_layers(struct relay_participant *s, const struct relay_message *n)
 {
@@ -88,8 +87,8 @@ static bool update_video_layers(struct relay_participant *s, const struct relay_
     return active;
 }
 
-/* Browsers choose their SSRCs. Stores the browser's SSRCs, and replaces them by those of the
- * participant's block in the message and in its list of streams, which the others receive. */
+/* Stores the SSRCs that a browser has chosen for itself. Replaces them by the SSRCs of the
+ * participant's block in the message, which the other participants receive. */
 static void translate_announced_ssrcs(struct relay_participant *s, struct relay_message *n,
                                       struct buf *streams)
 {
@@ -161,8 +160,8 @@ void participant_handle_video_request(struct relay_participant *s,
     *s->video_request = *wants;
 }
 
-/* Returns whether a video packet may be forwarded. The encryption mode with a header nonce carries
- * no video, because media.c checks only audio headers for repetition. */
+/* Returns whether a video packet may be forwarded. The encryption mode with the RTP header as nonce
+ * carries no video, because media.c checks only headers of audio packets for repetition. */
 bool participant_may_send_video(const struct relay_participant *s, const struct rtp_packet *p)
 {
     int layer = video_layer_of_ssrc(s->media.ssrc, p->ssrc);

@@ -1,5 +1,5 @@
-/* participants.c - participants and rooms: creation, lookup by SSRC, user, token or address,
- * removal. */
+/* participants.c - participants and rooms: creation, lookup by SSRC, user, token, address, removal.
+ */
 #include "relay/participants.h"
 
 #include <sodium.h>
@@ -69,8 +69,8 @@ struct relay_participant *find_browser_by_address(struct relay_participants *all
     return map_find_value(&all->browsers_by_address, media_address_key(a));
 }
 
-/* Returns the map of addresses that contains this participant. Browsers have their own map, because
- * the addresses of other clients may come from requests that are not authenticated. */
+/* Returns the address map that contains this participant. Browsers have their own map, because the
+ * addresses of other clients may come from requests that are not authenticated. */
 static struct map *address_map_of_participant(const struct relay_participant *s)
 {
     struct relay_participants *all = participants_of_same_worker(s);
@@ -167,7 +167,7 @@ static void room_remove_participant(struct relay_participants *all, struct relay
 
 /* --- participants --------------------------------------------------------------------- */
 
-/* Chooses an unused block of SSRCs that contains the worker's number; returns its first SSRC. */
+/* Chooses an unused block of SSRCs of the worker, and returns its first SSRC. */
 static uint32_t choose_ssrc_block(struct relay_participants *all)
 {
     uint32_t ssrc;
@@ -269,8 +269,8 @@ void send_to_other_participants(const struct relay_participant *s, struct serial
     serialized_message_unref(t);
 }
 
-/* Frees the data that browsers in the room store per sender for this participant. Otherwise the
- * memory would grow with each participant that comes and goes. */
+/* Frees what browsers in the room store about this participant as a sender. Otherwise the memory
+ * would grow with each participant that comes and leaves. */
 static void room_forget_streams_of_participant(const struct relay_participant *s)
 {
     const struct relay_room *room = s->room;
@@ -304,7 +304,8 @@ void relay_room_disconnect_all_participants(struct relay_participants *all, snow
         struct relay_participant *s = room->participants[room->count - 1];
 
         relay_room_free_dave_encryption(room);
-        s->offer.decodes.given = false; /* so that no new codec is chosen for the others */
+        /* choose no new codec for participants that are disconnected next */
+        s->offer.decodes.given = false;
         participant_close_socket(s, PEER_MESSAGE_CLOSE, RELAY_DISCONNECTED);
         participant_free(s);
     }

@@ -12,8 +12,7 @@ void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d)
     websocket_send(p->ws, WS_TEXT, buf_as_str(out));
 }
 
-/* Marks the stored voice state as disconnected. This must happen before the client can identify
- * again. */
+/* Marks the stored voice state as disconnected. Must precede the client's next IDENTIFY. */
 static void mark_voice_state_disconnected(struct voice_peer *p)
 {
     const struct relay_source *source = &p->loop_state->relay->options.source;
@@ -137,8 +136,7 @@ static void peer_set_identified(struct voice_peer *p, const struct relay_peer_me
         source->on_connected_changed(source->arg, &p->voice_state, true);
 }
 
-/* Returns the close reason for a close code that the relay's OS thread sent; "" if the code needs
- * no text. */
+/* Returns the close reason for a close code of the relay's OS thread; "" if it needs no text. */
 static const char *close_reason_text(enum relay_close_code code)
 {
     switch (code) {
@@ -186,8 +184,8 @@ static void handle_peer_message(struct voice_peer *p, const struct relay_peer_me
     websocket_send(p->ws, l->text->binary ? WS_BINARY : WS_TEXT, buf_as_str(out));
 }
 
-/* Handles the result of an IDENTIFY whose socket was closed meanwhile: marks the stored voice state
- * as disconnected, and informs the relay's OS thread. */
+/* Handles an accepted IDENTIFY whose socket was closed meanwhile: marks the stored voice state as
+ * disconnected, and informs the relay's OS thread. */
 static void mark_closed_socket_disconnected(struct voice_loop *h,
                                             const struct relay_peer_message *l)
 {
@@ -218,7 +216,7 @@ struct voice_loop *voice_loop_new(struct relay *r, struct loop *loop)
     h->relay = r;
     h->loop = loop;
     map_init(&h->peers);
-    /* No limit here: the functions that create messages limit their size. */
+    /* No limit is needed, because the functions that create messages limit their size. */
     buf_init(&h->out, SIZE_MAX);
     h->arena = arena_new();
     h->unauthenticated =

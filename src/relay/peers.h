@@ -11,19 +11,19 @@ struct voice_peer {
     struct voice_loop *loop_state;
     struct websocket *ws;
     uint64_t number; /* unique in the relay */
-    /* Index of the worker that owns the participant; valid after IDENTIFY was accepted. */
+    /* Index of the worker that owns the socket's participant; valid after IDENTIFY was accepted. */
     unsigned worker;
     int version;
     enum voice_socket_state state;
     struct voice_state_key voice_state;
     bool is_marked_connected; /* the stored voice state is marked as connected */
     bool counted, closing;
-    bool lost_route;          /* the client has sent op 32 (no route) */
-    struct deadline deadline; /* time limit for IDENTIFY; after that, for the next heartbeat */
+    bool lost_route; /* the client has sent op 32 (its media does not arrive) */
+    /* time limit for IDENTIFY; after IDENTIFY, time limit for the next heartbeat */
+    struct deadline deadline;
     int64_t window_ms, seq_ack;
-    /* Messages in the current rate-limit window: `messages` counts all, `selects` op 1, `videos`
-     * counts op 12, which goes to the whole room, and `codec_lists` counts op 14, after which the
-     * room may get another codec. */
+    /* Number of messages in the current rate limit window: all; op 1; op 12, which goes to the
+     * whole room; op 14, after which the room may get another codec. */
     unsigned messages, selects, videos, codec_lists;
 };
 
@@ -42,7 +42,7 @@ struct voice_loop {
 void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d);
 /* Closes the socket and marks the stored voice state as disconnected. */
 void voice_peer_close(struct voice_peer *p, enum relay_close_code code, const char *reason);
-/* Creates a message from this socket to the relay's thread. */
+/* Creates a message to the relay's thread, with the number of this socket. */
 struct relay_message *voice_peer_new_message(const struct voice_peer *p,
                                              enum relay_message_kind kind, size_t text);
 
@@ -54,12 +54,11 @@ struct voice_gateway_envelope {
 };
 extern const struct type type_voice_envelope;
 
-/* An opcode that clients send. `handle` gets the decoded payload, `handle_raw` the payload as JSON
- * text. */
+/* An opcode of clients. `handle` gets the decoded payload, `handle_raw` gets it as JSON text. */
 struct voice_op_row {
     enum voice_op op;
-    const char *name; /* NULL in the last row of the table */
-    bool begins;      /* IDENTIFY or RESUME: only allowed if the socket is not identified yet */
+    const char *name; /* name of the opcode; NULL in the last row of the table */
+    bool begins;      /* IDENTIFY or RESUME: only allowed while the socket is not identified */
     const struct type *type;
     void (*handle)(struct voice_peer *p, const void *d);
     void (*handle_raw)(struct voice_peer *p, struct str raw);
@@ -80,12 +79,12 @@ extern const struct type type_voice_layers; /* in IDENTIFY */
 extern const struct type type_voice_codecs; /* in SELECT_PROTOCOL */
 extern const struct type type_voice_video, type_voice_video_request;
 
-/* Parses the video layers in IDENTIFY and returns their number. Without a list of layers: 1 if
- * `video` is set, else 0. */
+/* Parses the video layers in IDENTIFY and returns their number. Without a list of layers, a client
+ * has one layer if `video` is set. */
 unsigned parse_video_layers(bool video, const struct list *streams,
                             struct relay_video_layer ret[RELAY_LAYERS_MAX]);
 struct codec_offer parse_codec_list(const struct list *codecs);
-/* Parses an SSRC that a client announces. Returns 0 if it is missing or not a number. */
+/* Parses an SSRC that a client announces. Returns 0 if the SSRC is missing or not a number. */
 uint32_t parse_ssrc(struct str raw);
 extern const struct type type_voice_session_update;
 void handle_voice_session_update(struct voice_peer *p, const void *d);

@@ -1,4 +1,4 @@
-/* relay.c - starts and stops the voice relay; messages from its threads to sockets. */
+/* relay.c - starts and stops the voice relay; sends messages from its threads to sockets. */
 #include "relay/internal.h"
 
 #include "base/clock.h"
@@ -60,14 +60,14 @@ void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
 
 /* --- broadcasts ----------------------------------------------------------------------- */
 
-/* Receivers per posted message; limits how long it runs on a loop. */
+/* Maximum number of receivers per posted message, which limits its time on an event loop. */
 enum { BROADCAST_RECEIVERS_MAX = 256 };
 struct broadcast_receiver {
     uint64_t peer;
     unsigned seq;
 };
-/* Receivers on one event loop that are not posted yet (post_broadcast). Only the worker's OS thread
- * uses this queue. */
+/* Receivers on one event loop to which no message was posted yet (post_broadcast). Only the
+ * worker's OS thread uses this queue. */
 struct broadcast_queue {
     struct loop *loop;
     unsigned count;
@@ -80,7 +80,7 @@ struct broadcast_queue *relay_broadcast_queues_new(const struct relay *r)
 }
 
 /* A message for many sockets of an event loop. While a room fills with 1,000 participants, half a
- * million arrival messages are sent; one post per socket would take ten times the memory. */
+ * million messages about arrivals are sent; one post per socket would take ten times the memory. */
 struct relay_broadcast {
     struct loop_message post;
     struct relay *relay;
@@ -194,8 +194,8 @@ static void pending_identifies_free(struct relay *r)
     map_clear(&r->pending_identifies);
 }
 
-/* Returns the gateway version in the URL's query. If there are several "v", the last one counts; if
- * there is none (discordgo), it is the oldest version. */
+/* Returns the gateway version in the URL's query: the last parameter "v", or the oldest version if
+ * there is none, as with discordgo. */
 static const struct voice_gateway_version *gateway_version_of_query(const struct relay *r,
                                                                     struct str query)
 {
@@ -285,7 +285,7 @@ struct media_open_request {
 };
 
 /* Returns the event loop that receives datagrams. If there is only one worker, this is the worker's
- * own loop, so that datagrams are not passed between OS threads. */
+ * own loop, so that datagrams need not change the OS thread. */
 static struct loop *get_receiver_loop(const struct relay *r)
 {
     return r->receiver_loops ? loops_get_loop_at(r->receiver_loops, 0) : r->workers[0].loop;
@@ -352,7 +352,7 @@ void relay_stop(struct relay *r)
     r->stopping = true;
     loop_call_and_wait(get_receiver_loop(r), close_media_socket, r);
     relay_workers_clear(r);
-    /* Run all messages that were posted to the loop before its voice sockets are freed. */
+    /* Before its voice sockets are freed, run all messages that were posted to the loop. */
     for (unsigned i = 0; i < loops_get_count(r->loops); i++)
         loop_call_and_wait(loops_get_loop_at(r->loops, i), free_voice_loop, r);
     if (r->receiver_loops)
@@ -372,8 +372,8 @@ int relay_get_media_port(const struct relay *r)
     return r->port;
 }
 
-/* Returns the sum of the counters of the relay and of all its workers. struct relay_counters has
- * only counters of one type. */
+/* Returns the sum of the counters of the relay and of all its workers. All members of struct
+ * relay_counters must have the same type. */
 static struct relay_counters sum_counters_of_workers(const struct relay *r)
 {
     struct relay_counters ret = { 0 };

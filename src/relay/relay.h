@@ -3,11 +3,11 @@
  * workers, one thread per processor core, share the rooms: only the worker of a room uses the keys
  * and addresses of its participants, without locks. One more thread receives datagrams and hands
  * them to the workers. WebSockets live on the server's event loops and exchange messages with the
- * workers.
- * Invariant: committed changes of voice states (relay_deliver_state_change) arrive in commit order
- * and are applied before packets that were received later. Uses model/ and net/ only; struct
- * relay_source is the interface to the code that checks an IDENTIFY against the store. Start with
- * workers.c and participants.h, then media/dispatch.c and media/media.c, which handle a packet. */
+ * workers. Invariant: committed changes of voice states (relay_deliver_state_change) arrive in
+ * commit order, and are applied before packets that are received after them. Uses model/ and net/
+ * only; struct relay_source is the interface to the code that checks an IDENTIFY against the store.
+ * Start with workers.c and participants.h, then media/dispatch.c and media/media.c, which handle a
+ * packet. */
 #ifndef RELAY_RELAY_H
 #define RELAY_RELAY_H
 
@@ -32,7 +32,8 @@ enum relay_close_code {
     RELAY_TIMED_OUT = 4009,
     RELAY_SERVER_NOT_FOUND = 4011,
     RELAY_BAD_PROTOCOL = 4012,
-    /* The user left, moved or was replaced. Only this code ends the membership in the room. */
+    /* The user left, moved or was replaced by another connection. Only this code ends the
+     * membership in the room. */
     RELAY_DISCONNECTED = 4014,
     RELAY_BAD_MODE = 4016,
     RELAY_DAVE_REQUIRED = 4017, /* the client does not support end-to-end encryption */
@@ -40,8 +41,7 @@ enum relay_close_code {
     RELAY_RATE_LIMITED = 4021,
 };
 
-/* Identifies a voice state. When a voice state gets a new salt, connections that used the old salt
- * become invalid. */
+/* Identifies a voice state. A new salt invalidates connections with the old salt. */
 struct voice_state_key {
     snowflake guild_id, user_id;
     unsigned char salt[VOICE_SALT_BYTES];
@@ -54,15 +54,15 @@ struct relay_video_layer {
     bool active;
 };
 
-/* An IDENTIFY that the store has not accepted or refused yet. */
+/* An IDENTIFY of the voice gateway that is being checked with the store. */
 struct pending_identify {
-    snowflake server_id; /* guild id; in a private call, channel id */
+    snowflake server_id; /* guild id, or the channel id of a private call */
     snowflake user_id;
     snowflake channel_id; /* 0: not given */
     char session_id[RELAY_SESSION_MAX];
     unsigned char token[RELAY_TOKEN_SIZE];
-    uint64_t number; /* number of the socket, which relay_voice_state.claim returns */
-    /* Close code if refused; set by the code that checks the IDENTIFY. */
+    uint64_t number; /* number of the socket; relay_voice_state.claim returns it */
+    /* Close code of a refused IDENTIFY; set by the code that checks it. */
     enum relay_close_code refusal;
 
     /* private to the relay */
@@ -74,15 +74,15 @@ struct pending_identify {
     struct relay_video_layer layers[RELAY_LAYERS_MAX];
 };
 
-/* Functions that the relay calls, on the server's event loops. */
+/* Functions of the domain voice that the relay calls, on the server's event loops. */
 struct relay_source {
     void *arg;
     /* Checks an IDENTIFY. To accept it, records a relay_voice_state with its number in the
      * transaction (call_record_voice_state_change); this change reaches the relay by
-     * relay_deliver_state_change. To refuse it, calls relay_refuse_identify. The relay owns c, so
-     * the function must copy it. */
+     * relay_deliver_state_change. To refuse it, calls relay_refuse_identify. The function must copy
+     * c, which the relay owns. */
     void (*identify)(void *arg, const struct pending_identify *c);
-    /* Called when the participant's socket has connected again, or was closed. */
+    /* Called when the socket of a participant has connected again or was closed. */
     void (*on_connected_changed)(void *arg, const struct voice_state_key *p, bool live);
     /* The participant has sent audio recently. */
     void (*on_audio_activity)(void *arg, const struct voice_state_key *p);
@@ -90,16 +90,17 @@ struct relay_source {
 
 /* End-to-end encryption (DAVE). */
 enum relay_e2ee {
-    RELAY_E2EE_PREFER, /* A room is encrypted end-to-end if all its participants support it. */
+    RELAY_E2EE_PREFER, /* A room is encrypted end-to-end if all its participants support this. */
     RELAY_E2EE_OFF,
-    RELAY_E2EE_REQUIRE, /* Clients without end-to-end encryption are refused, except on stages. */
+    /* Clients without end-to-end encryption are refused, except on stage channels. */
+    RELAY_E2EE_REQUIRE,
 };
 
 struct relay_options {
     const char *host;    /* address to receive datagrams on */
     int port;            /* 0: any free port */
     const char *address; /* IPv4 address that clients are given */
-    /* IPv6 address that browsers get in addition to the IPv4 address; "" if there is none. */
+    /* IPv6 address that browsers get together with the IPv4 address; "" if there is none. */
     char address6[46];
     bool no_xsalsa20; /* do not offer xsalsa20_poly1305 */
     size_t room_max;  /* participants per room; 0 means unlimited */
@@ -108,46 +109,47 @@ struct relay_options {
     struct relay_source source;
 };
 
-/* Starts the relay. Call it when the event loops run, before the server accepts connections. If it
- * fails, it logs the reason. */
+/* Starts the relay, when the event loops run and before the server accepts connections. Logs the
+ * reason of a failure. */
 enum err relay_start(struct loops *loops, const struct relay_options *options, struct relay **ret);
-/* Stops the relay. Call it when the server's sockets are closed and no transaction commits any
- * more, before the event loops stop. r may be NULL. */
+/* Stops the relay, when the server's sockets are closed and no transaction commits any more, before
+ * the event loops stop. r may be NULL. */
 void relay_stop(struct relay *r);
 int relay_get_media_port(const struct relay *r);
 
-/* Accepts a WebSocket on the path "/voice", which may be followed by RELAY_PATH_PORT or a slash.
- * Used in struct http_server_callbacks. r may be NULL. */
+/* Accepts a WebSocket on the path "/voice", after which RELAY_PATH_PORT or a slash may follow. Used
+ * in struct http_server_callbacks. r may be NULL. */
 #define RELAY_PATH_PORT ":443"
 bool relay_accept_websocket(struct relay *r, const struct http_request *request,
                             struct websocket_handler *ret);
 
-/* Delivers a committed voice-state change to the relay. Call it in commit order, from any OS
- * thread. r may be NULL. */
+/* Delivers a committed voice-state change to the relay. Must be called in commit order.
+ * Thread-safe. r may be NULL. */
 void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact);
 /* Refuses an IDENTIFY. Has no effect if a commit has already accepted it. */
 void relay_refuse_identify(const struct pending_identify *c, enum relay_close_code code);
 
-/* Writes one line of JSON per connected participant. Do not call it on an OS thread of the relay,
- * because it blocks. r may be NULL. */
+/* Writes one line of JSON per connected participant. Must not be called on an OS thread of the
+ * relay, because it blocks. r may be NULL. */
 void relay_list_participants(struct relay *r, struct buf *out);
 
 struct relay_stats {
     uint64_t sockets, participants, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
         unsent;
-    /* Datagrams that the kernel dropped because the receive buffer was full. */
+    /* Number of datagrams that the kernel dropped because the receive buffer was full. */
     uint64_t overruns;
     uint64_t missing, late; /* packets of incoming audio */
     uint64_t jitter_us;     /* sum over all participants */
     uint64_t crypto_us;     /* CPU time for encryption, sampled */
-    /* Datagrams that were sent together with others in one message (UDP segmentation offload). */
+    /* Number of datagrams that were sent in bundles (UDP segmentation offload). */
     uint64_t bundled;
     /* End-to-end encryption; see struct dave_counters. */
     uint64_t encrypted_rooms, epochs, transitions, refused_commits, refused_key_packages,
         downgrades, resets;
     uint64_t browsers;                      /* participants that use WebRTC */
     uint64_t handshakes, handshakes_failed; /* DTLS handshakes */
-    uint64_t checks_refused;                /* STUN requests that are malformed or not authentic */
+    /* number of STUN requests that were malformed or not authentic */
+    uint64_t checks_refused;
 };
 void relay_read_stats(const struct relay *r, struct relay_stats *ret);
 

@@ -37,8 +37,8 @@ int video_layer_of_ssrc(uint32_t block, uint32_t ssrc)
     return at >= 1 && at <= 2 * RELAY_LAYERS_MAX ? (int)((at - 1) / 2) : -1;
 }
 
-/* Returns the quality that a viewer requested for a block of SSRCs. Sets a bit in ret_refused for
- * each layer that the viewer refused. */
+/* Returns the quality that a viewer requested for a block of SSRCs. Sets *ret_refused to a bit set
+ * of the layers that the viewer refused. */
 static unsigned requested_quality_of_block(uint32_t block, const struct video_request *wants,
                                            unsigned *ret_refused)
 {

@@ -7,17 +7,17 @@
 
 #include "relay/relay.h"
 
-/* A participant has a block of SSRCs: audio, then two per layer, for video and retransmissions.
- * VIDEO_REQUEST_MAX is the maximum number of SSRCs in an op 15. */
+/* A participant has a block of SSRCs: one for audio, then two per layer, for video and its
+ * retransmissions. VIDEO_REQUEST_MAX is the maximum number of SSRCs in an op 15. */
 enum { VIDEO_REQUEST_MAX = 64 };
 
-/* Video that a viewer requests (op 15). Before its first op 15, a viewer has requested nothing. */
+/* Video that a viewer requests (op 15). A viewer that has not sent op 15 requests no video. */
 struct video_request_entry {
     uint32_t ssrc;
     unsigned char quality; /* 0: this SSRC is refused */
 };
 struct video_request {
-    unsigned char any; /* requested quality of all SSRCs that are not in `named` */
+    unsigned char any; /* requested quality for all SSRCs that are not in `named` */
     unsigned count;
     struct video_request_entry named[VIDEO_REQUEST_MAX];
 };
@@ -28,19 +28,18 @@ struct video_payload_types {
 };
 bool video_payload_type_is_set(const struct video_payload_types *t, unsigned type);
 void video_payload_type_add(struct video_payload_types *t, unsigned type);
-/* Returns the payload types for a client that negotiates none: all dynamic types except that of
+/* Returns the payload types of a client that negotiates none: all dynamic types except that of
  * audio. */
 struct video_payload_types video_payload_types_default(void);
 
 /* Returns the video SSRC of a layer, in the block that starts at SSRC `block`. */
 uint32_t video_layer_ssrc(uint32_t block, unsigned layer);
-/* Returns the layer to which an SSRC belongs. Returns -1 if it is the audio SSRC or not in the
- * block. */
+/* Returns the video layer of an SSRC, or -1 if it is the audio SSRC or not in the block. */
 int video_layer_of_ssrc(uint32_t block, uint32_t ssrc);
 
-/* Returns the layer that a viewer receives: the best one whose quality is not above the requested
- * quality; if there is none, the smallest. Refused and inactive layers are excluded. Returns -1 if
- * no layer is left. */
+/* Returns the layer that a viewer receives: the best layer whose quality is not above the requested
+ * quality, or else the smallest layer. Refused and inactive layers are excluded. Returns -1 if no
+ * layer is left. */
 int video_choose_layer(const struct relay_video_layer *layers, unsigned count, uint32_t block,
                        const struct video_request *wants);
 

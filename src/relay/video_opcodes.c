@@ -150,8 +150,7 @@ static const struct type type_voice_streams = { .kind = KIND_ARRAY,
                                                 .of = &type_voice_stream,
                                                 .max = RELAY_LAYERS_MAX };
 
-/* Payload of op 12. Some clients send op 12 without video_ssrc for audio; such a message is
- * ignored. */
+/* Payload of op 12. Clients may send it without video_ssrc for audio; it is then ignored. */
 struct voice_video {
     struct opt_int video_ssrc;
     struct str audio_ssrc, rtx_ssrc; /* only browsers choose them */
@@ -185,9 +184,8 @@ static void copy_streams_to_message(struct relay_message *n, const struct list *
     }
 }
 
-/* Handles op 12. After the relay has checked that the JSON contains only SSRCs of the client
- * itself, it forwards the JSON unchanged. Its length is limited, because a room may have 1,000
- * receivers. */
+/* Handles op 12. Checks that the JSON contains only SSRCs of the client itself, then forwards the
+ * JSON unchanged. The length of the JSON is limited, because a room may have 1,000 receivers. */
 void handle_voice_video(struct voice_peer *p, const void *d)
 {
     const struct voice_video *in = d;
@@ -217,7 +215,7 @@ void handle_voice_video(struct voice_peer *p, const void *d)
 
 /* --- MEDIA_SINK_WANTS (op 15): video that a client requests --------------------------- */
 
-/* Keys of op 15 are SSRCs, "any", and "pixelCounts", which is ignored. */
+/* Keys of op 15: SSRCs, "any", and "pixelCounts", which is ignored. */
 const struct type type_voice_video_request = { .kind = KIND_MAP,
                                                .of = &type_raw,
                                                .max = 2 * VIDEO_REQUEST_MAX };

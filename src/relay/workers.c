@@ -1,7 +1,7 @@
 /* workers.c - the relay's OS threads: each handles the messages and datagrams of its rooms.
  *
  * Messages come from the server's event loops, datagrams from the receiver (media_socket.c). Each
- * loop iteration handles each of them for a limited time. Media is handled in fair shares
+ * loop iteration handles messages and datagrams for a limited time. Rooms share the time for media
  * (media_queue.h). */
 #include "relay/internal.h"
 
@@ -50,8 +50,8 @@ struct relay_message *relay_message_new(struct relay *r, enum relay_message_kind
     return n;
 }
 
-/* Wakes the thread once instead of calling loop_post_message for each message, because posts wait
- * while packets are handled. */
+/* Wakes the worker's thread once, instead of calling loop_post_message for each message, because
+ * posts wait while packets are handled. */
 void relay_message_send(struct relay_message *n)
 {
     struct relay_worker *w = &n->relay->workers[n->worker];
@@ -72,8 +72,7 @@ static void message_queue_append(struct relay_message_queue *l, struct relay_mes
     l->last = n;
 }
 
-/* Moves new messages to the two queues of the worker: one for committed changes, one for client
- * messages. */
+/* Moves new messages to the worker's two queues, for committed changes and for client messages. */
 static void collect_new_messages(struct relay_worker *w)
 {
     struct relay_message *newest = atomic_exchange(&w->messages, NULL), *oldest = NULL, *next;
@@ -114,9 +113,8 @@ static void message_queue_free(struct relay_message_queue *l)
 }
 
 /* Applies committed changes for a limited time, because one change may be sent to thousands of
- * participants. A change may be applied before an earlier message of the same client. This is
- * harmless: the message then finds no participant or is refused. Returns false if changes are
- * left. */
+ * participants. A change may be applied before an earlier message of the same client; the message
+ * then finds no participant or is refused. Returns false if changes are left. */
 static bool apply_state_changes(struct relay_worker *w)
 {
     collect_new_messages(w);
@@ -156,8 +154,8 @@ static void free_datagram_list(struct datagram_list *list)
         mem_free(d);
 }
 
-/* Moves datagrams from the inbox to the received list. While too many datagrams wait for committed
- * changes, the inbox stays as it is; a full inbox drops new datagrams. */
+/* Moves datagrams from the inbox to the received list, unless too many datagrams there wait for
+ * committed changes. A full inbox drops new datagrams. */
 static void move_inbox_to_received_list(struct relay_worker *w)
 {
     if (w->received.count >= INBOX_MAX)
@@ -169,8 +167,8 @@ static void move_inbox_to_received_list(struct relay_worker *w)
 
 /* --- iterations ------------------------------------------------------------------------- */
 
-/* Applies committed changes, then dispatches the datagrams that were received before. Datagrams
- * wait until all committed permission changes are applied. */
+/* Applies committed changes, then dispatches the received datagrams, which had to wait for changes
+ * of permissions. */
 static bool apply_changes_and_dispatch_datagrams(struct relay_worker *w)
 {
     move_inbox_to_received_list(w);
@@ -197,9 +195,9 @@ static void run_worker_iteration(struct relay_worker *w)
         wake_thread_of_relay_worker(w);
 }
 
-/* Handles the datagrams of rooms that were idle. No participant of the room that is currently
- * served may be removed here. So this function handles no committed changes, no client messages,
- * and no datagrams of that room. */
+/* Handles the datagrams of rooms that were idle. It must not remove participants of the room that
+ * is currently served. So it handles no committed changes, no client messages, and no datagrams of
+ * the served room. */
 void relay_worker_handle_idle_rooms(struct relay_worker *w)
 {
     if (w->interrupted)

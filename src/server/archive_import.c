@@ -58,7 +58,7 @@ static enum err create_claim_code(struct tx *tx, void *arg)
     return placeholder_account_create_claim_code(tx, r->user_id, &r->code);
 }
 
-/* Writes a new claim code of a placeholder account; nothing if the account cannot be claimed. */
+/* Writes a new claim code of a placeholder account, or nothing if the account cannot be claimed. */
 void control_reply_with_claim_code(void *arg, unsigned uid, struct str id, struct buf *out)
 {
     const struct guildhall *g = arg;

@@ -1,4 +1,4 @@
-/* as_discord.c - the option as-discord: host names, implied options, certificate. */
+/* as_discord.c - the option as-discord: host names, options that it sets, certificate. */
 #include "server/as_discord.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@ const char *const platform_host_names[] = {
     "status.discord.com",   PLATFORM_VOICE_HOST,           NULL,
 };
 
-/* Sets the options that as-discord implies. The port is that of HTTPS, because the URLs in clients
- * have no port. Voice is on unless the operator chose a port for it. */
+/* Sets the options that as-discord implies. The port is 443, because the URLs in clients have no
+ * port. Voice is on unless the operator has set its port. */
 void config_apply_as_discord_option(struct config *c, struct arena *arena)
 {
     const char *colon = strrchr(c->listen, ':');

@@ -1,8 +1,7 @@
 /* as_discord.h - the option as-discord: serves under Discord's host names, for tests of bots.
  *
- * Discord's URLs are fixed in the libraries of bots. If these host names resolve to this server,
- * and the bot trusts the certificates that the server issues, then the only change in the bot is
- * its token. */
+ * Bot libraries contain Discord's URLs. If Discord's host names resolve to this server, and the bot
+ * trusts the certificates that the server issues, only the bot's token must be changed. */
 #ifndef SERVER_AS_DISCORD_H
 #define SERVER_AS_DISCORD_H
 
@@ -19,11 +18,11 @@ struct tls_context;
 /* Host names of Discord that must resolve to this server; the list ends with NULL. */
 extern const char *const platform_host_names[];
 
-/* Returns the path of a file that belongs to the option (ca.pem, hosts, …), in the folder
- * "as-discord" of the data folder. */
+/* Returns the path of a file of the option (ca.pem, hosts, …), in the data folder's "as-discord".
+ */
 const char *as_discord_file_path(const struct config *c, struct arena *arena, const char *name);
 
-/* Opens a certificate for Discord's host names. If there is none yet, issues it. */
+/* Opens a certificate for Discord's host names, and issues it if there is none yet. */
 enum err open_platform_certificate(const struct config *c, const char *host,
                                    struct tls_context **ret);
 

@@ -1,5 +1,4 @@
-/* blob_options.c - sets the store's options about where files are stored, from the
- * configuration. */
+/* blob_options.c - sets the store's options for stored files, from the configuration. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -123,7 +123,7 @@ static uint64_t count_gateway_sessions(void *arg)
     return s.sessions;
 }
 
-/* Stops the process, because this node has missed events, so its sessions cannot continue. Clients
+/* Stops the process, because this node has missed events and its sessions cannot continue. Clients
  * identify again on another node. */
 static void on_committed_log_entries_lost(void *arg)
 {
@@ -134,8 +134,7 @@ static void on_committed_log_entries_lost(void *arg)
 /* --- opening the cluster -------------------------------------------------------------- */
 
 /* Returns a digest of the options that must be equal on all nodes, because clients would notice a
- * difference. voice-endpoint is not included, because each node with a voice port has its own
- * endpoint. */
+ * difference. Without voice-endpoint, because each node with a voice port has its own. */
 static struct str shared_settings_digest(const struct config *c, struct arena *arena)
 {
     unsigned char digest[16];
@@ -181,10 +180,11 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
     };
     enum err e = OK;
 
-    /* Older versions of the server use another label, so nodes of different versions ignore each
-     * other's messages. */
+    /* The label of the key differs from older versions of the server, so that nodes of different
+     * versions ignore each other's messages. */
     auth_derive_key(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
-    if (bus_is_nats(g->config)) { /* All nodes must compute the same hash for a caller. */
+    if (bus_is_nats(g->config)) { /* Use a common hash key, because all nodes must compute the same
+                                     hash for a caller. */
         unsigned char key[HASH_KEY_BYTES];
 
         auth_derive_key(g->auth, "hash", 0, STR(""), key, sizeof key);

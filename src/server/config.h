@@ -40,7 +40,7 @@ extern const struct option_row config_option_rows[];
 extern const struct option_source config_option_source;
 
 /* Sets the options of the store that determine where blobs are stored; ret->serves is already set.
- * `blobs` is the value of the option blobs, or, for a move, that of its target. The resulting
+ * `blobs` is the value of the option blobs, or the target of a move of the files. The resulting
  * strings live as long as the arena. If an option is invalid, logs an error and returns false. */
 struct store_options;
 struct object_storage_options;
@@ -49,8 +49,8 @@ bool config_get_blob_options(const struct config *c, const char *blobs, struct a
 /* If the option as-discord is set, sets the options that it implies (server/as_discord.c). */
 void config_apply_as_discord_option(struct config *c, struct arena *arena);
 
-/* Passes the options to the source folders that use them. They apply to the whole process. If an
- * option is invalid, logs an error and returns false. */
+/* Passes options to the source folders that use them; they apply to the whole process. If an option
+ * is invalid, logs an error and returns false. */
 bool config_apply_to_domains(const struct config *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include "platform/accounts/operator.h"
 #include "admin/console/workbench.h"
 
-/* Writes a token for the account with this name to out; nothing if there is no such account. */
+/* Writes a token of the account with this name to `out`, or nothing if there is no such account. */
 static void control_reply_with_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -71,7 +71,7 @@ static void control_reply_with_fingerprint(void *arg, unsigned uid, struct str r
         buf_add_str(out, str_of(text));
 }
 
-/* Reloads the configuration; writes nothing on success, otherwise the reason. */
+/* Reloads the configuration. Writes nothing on success, otherwise the reason of the failure. */
 static void control_reply_to_reload(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     struct guildhall *g = arg;

@@ -46,7 +46,7 @@
 #include "voice/voice.h"
 #include "admin/console/workbench.h"
 
-/* Hooks and deletion rules run in this order; docs/reference.md has the same order. */
+/* Hooks and deletion rules run in the order of this list; docs/reference.md has the same order. */
 /* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,

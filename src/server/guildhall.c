@@ -31,8 +31,8 @@ static struct store_options store_options_from_config(const struct config *confi
     };
 }
 
-/* Uploads to object storage wait for the network on the threads of libuv's pool. The pool reads the
- * number when it is first used. */
+/* Sets the number of threads of libuv's pool, which uploads to object storage occupy while they
+ * wait for the network. The pool reads this number when it is first used. */
 static void set_size_of_libuv_thread_pool(void)
 {
     setenv("UV_THREADPOOL_SIZE", "16", 0);
@@ -109,7 +109,7 @@ static void on_voice_state_changed(void *arg, const struct relay_voice_state *st
     relay_deliver_state_change(((struct guildhall *)arg)->relay, state);
 }
 
-/* Returns whether the server listens only on loopback, and has neither a public URL nor a proxy. */
+/* Returns whether the server listens only on loopback, and has neither public URL nor proxy. */
 static bool server_listens_only_on_loopback(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
@@ -125,15 +125,15 @@ static bool private_endpoints_option_is_auto(const struct guildhall *g)
 }
 
 /* Returns whether the server may send requests to private addresses. With the setting "auto", it
- * may if only this machine can reach it. */
+ * may if only this machine can reach the server. */
 static bool may_fetch_private_addresses(const struct guildhall *g)
 {
     return private_endpoints_option_is_auto(g) ? server_listens_only_on_loopback(g)
                                                : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* Returns who may register. With the setting "auto", everybody may if only this machine can reach
- * the server; otherwise users need an invite. */
+/* Returns who may register. With the setting "auto", everybody may register if only this machine
+ * can reach the server; otherwise users need an invite. */
 static enum registration_mode registration_mode_from_config(const struct guildhall *g)
 {
     static const char *const words[] = {
@@ -215,15 +215,14 @@ static struct api *create_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-/* Creates the workbench. With workbench=on, no console key is needed if only this machine can reach
- * the server. */
+/* Creates the workbench. With workbench=on it needs no console key if only this machine has access.
+ */
 static struct workbench *create_workbench(const struct guildhall *g)
 {
     const struct config *c = g->config;
     bool on = strcmp(c->workbench, "on") == 0;
     struct workbench_options options = {
-        /* With workbench=on the default size is 1 MiB, so that the workbench can show why a request
-         * failed. */
+        /* The default with workbench=on is 1 MiB, so that it can show why a request failed. */
         .traffic_bytes = (size_t)(c->traffic_mib ? c->traffic_mib : on) * 1024 * 1024,
         .open = on && server_listens_only_on_loopback(g),
         .controls = on,
@@ -345,7 +344,8 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         goto fail;
     control_socket_open(config->data, config_is_clustered(config) ? (int)config->node : -1,
                         control_socket_commands, g,
-                        &g->control); /* if this fails, the server runs without a control socket */
+                        /* if opening fails, the server runs without a control socket */
+                        &g->control);
 
     *ret = g;
     return OK;
@@ -355,10 +355,10 @@ fail:
     return e;
 }
 
-/* Time to wait after op 7 (RECONNECT) for clients to disconnect, which takes one round trip.
- * Sessions of clients that stay are suspended and can be resumed later. The time is short, because
- * discord.js reconnects 500 ms after op 7 and does not resume if the port refuses the
- * connection. */
+/* Time to wait for clients to disconnect after op 7 (RECONNECT), which takes one round trip.
+ * Sessions of clients that have not disconnected are suspended and can be resumed later. The time
+ * is short, because discord.js reconnects 500 ms after op 7 and does not resume if the port refuses
+ * the connection. */
 enum { RECONNECT_WAIT_MS = 100 };
 
 void guildhall_stop(struct guildhall *g)
@@ -379,7 +379,7 @@ void guildhall_stop(struct guildhall *g)
     if (g->metrics_server)
         http_server_stop(g->metrics_server, 0);
     workbench_stop(g->workbench);
-    /* Wait for running requests first, because the event loops can still send their responses. */
+    /* Wait for running requests while the event loops can still send their responses. */
     if (g->api)
         api_wait_for_calls(g->api);
     mailer_free(g->mailer);

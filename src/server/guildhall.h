@@ -24,12 +24,13 @@ struct guildhall_hooks {
     /* Called with the events of each commit, in commit order. May be NULL. */
     void (*events_committed)(void *arg, const struct emitted_event *list);
     void *arg;
-    /* Domains to use instead of guildhall_domains; NULL means guildhall_domains. */
+    /* Domains that replace guildhall_domains, for tests; NULL means guildhall_domains. */
     const struct domain *const *domains;
-    /* Source of data for the gateway; NULL means gateway_source. */
+    /* Functions that replace gateway_source, for tests; NULL means gateway_source. */
     const struct gateway_source *source;
     /* Reads the configuration again and applies it. The control socket calls it on any OS thread.
-     * If nothing was changed, returns false with the reason in out. May be NULL. */
+     * If the configuration is invalid, changes nothing, writes the reason to `out` and returns
+     * false. May be NULL. */
     bool (*reload)(void *arg, struct guildhall *g, struct buf *out);
     void *reload_arg;
     /* Delay in ms between the WebSocket upgrade and HELLO; 0 means the default. */
@@ -38,19 +39,18 @@ struct guildhall_hooks {
     const char *version;
 };
 
-/* Initializes libraries, logging, hash keys and the handling of SIGPIPE. Call this function once
- * per process. */
+/* Initializes libraries, logging, hash keys and the handling of SIGPIPE. Called once per process.
+ */
 void guildhall_init(const struct config *config);
-/* Raises the soft limit of file descriptors to the hard limit; guildhall_init calls this. */
+/* Raises the soft limit of file descriptors to the hard limit; called by guildhall_init. */
 void raise_descriptor_limit(void);
 
-/* Starts a server. If the port, the data folder or the configuration is invalid, logs and returns
- * an error. */
+/* Starts a server. If port, data folder or configuration are invalid, logs and returns an error. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
 /* Applies the options that can change at run time (option_row.reloads). Logs which options have
- * changed and which of them need a restart. If the new certificate is invalid, returns false and
- * continues to use the old one. */
+ * changed and which changes need a restart. If the new certificate is invalid, returns false and
+ * continues to use the old certificate. */
 bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
 /* Waits until running requests have finished, then stops the server and frees it. g may be NULL. */
 void guildhall_stop(struct guildhall *g);
@@ -64,10 +64,10 @@ struct api *guildhall_get_api(const struct guildhall *g);
 struct gateway *guildhall_get_gateway(const struct guildhall *g);
 struct voice_service *guildhall_get_voice(const struct guildhall *g);
 
-/* Returns the cost of hashing a password, from the options. */
+/* Returns the cost of hashing a password (Argon2id), according to the options. */
 struct password_cost config_get_password_cost(const struct config *c);
 
-/* Opens the store for a tool. With `concurrently`, the tool may only read, and a server may be
+/* Opens the store for a tool. With `concurrently`, the tool may only read, while a server may be
  * running. Otherwise the tool may write, and no server may be running. */
 enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret);
 

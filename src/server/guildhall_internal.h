@@ -1,4 +1,4 @@
-/* guildhall_internal.h - struct guildhall and declarations shared by the files of server/. */
+/* guildhall_internal.h - struct guildhall, and declarations that the files of server/ share. */
 #ifndef GUILDHALL_INTERNAL_H
 #define GUILDHALL_INTERNAL_H
 
@@ -17,11 +17,11 @@ struct tls_context;
 struct voice_service;
 struct workbench;
 
-/* Row counts and database size for /metrics. One event loop writes them, and any OS thread reads
- * them. */
+/* Indexes of row counts for /metrics. One event loop writes these counts and the database size; any
+ * OS thread reads them. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
-/* Numbers about the work of PostgreSQL's vacuum, in the order of the columns of read_vacuum_state.
- */
+/* Indexes of numbers about the work of PostgreSQL's vacuum, in the order of the columns of
+ * read_vacuum_state. */
 enum {
     VACUUM_DEAD_ROWS,
     VACUUM_LIVE_ROWS,
@@ -32,7 +32,8 @@ enum {
 struct server_row_counts {
     _Atomic int64_t rows[INVENTORY_TABLES];
     _Atomic int64_t vacuum[VACUUM_NUMBERS];
-    /* Size of the PostgreSQL database; time of the next count (clock_monotonic_ns). */
+    /* bytes: size of the PostgreSQL database. again_at: time of the next count
+     * (clock_monotonic_ns). */
     _Atomic int64_t bytes, again_at;
     _Atomic bool known, counting;
     int64_t began;
@@ -48,35 +49,34 @@ struct guildhall {
     int socket; /* listening socket from systemd, or 0 */
     struct store *store;
     struct auth *auth;
-    struct cluster *cluster; /* NULL if the server is not part of a cluster */
+    /* connection to the cluster; NULL if the server is not part of a cluster */
+    struct cluster *cluster;
     struct api *api;
     struct http_server_callbacks api_app;
     struct gateway *gateway;
     struct voice_service *voice;
-    struct relay *relay;      /* NULL if the server has no voice relay */
+    struct relay *relay;      /* voice relay of this process; NULL if the server has none */
     char voice_endpoint[300]; /* voice endpoint (host and port) that is sent to clients */
     struct loops *loops;
     struct tls_context *tls;
     struct trusted_proxy_networks proxies;
     struct web_options web;
     struct http_server *server;
-    struct http_server *metrics_server; /* NULL if there is no separate listener for metrics */
-    struct mailer *mailer;              /* NULL if the server sends no mail */
+    struct http_server *metrics_server; /* separate listener for metrics, or NULL */
+    struct mailer *mailer;              /* sender of mail; NULL if the server sends no mail */
     struct workbench *workbench;
-    struct control *control;   /* NULL if there is no control socket */
+    struct control *control;   /* control socket for the operator's tools, or NULL */
     char journal_folder[4096]; /* folder of the session journal */
     struct server_row_counts inventory;
 };
 
-/* Return the configured number of OS threads. If it is not configured, it is derived from the
- * number of CPU cores. */
+/* Return the configured number of OS threads. The default depends on the number of CPU cores. */
 unsigned config_get_loop_count(const struct config *c);
 unsigned config_get_password_thread_count(const struct config *c);
 
 /* --- listener.c -------------------------------- */
 
-/* Parse the listen address and the trusted proxies. If they are invalid, log an error and return
- * false. */
+/* Parse the listen address and the trusted proxies. If invalid, log an error and return false. */
 bool split_host_and_port(const char *listen, char *host, size_t max, int *ret_port);
 bool read_listen_address(struct guildhall *g, int *ret_port);
 enum err open_tls_certificate(struct guildhall *g);
@@ -85,18 +85,17 @@ enum err start_main_listener(struct guildhall *g, int port);
 /* --- voice_relay.c --- */
 
 enum err start_voice_relay(struct guildhall *g);
-/* Passes the endpoint of the relay to voice/. Call this function once the port is known. */
+/* Passes the endpoint of the relay to voice/. Must be called when the port is known. */
 enum err set_voice_relay_endpoint(struct guildhall *g);
 
 /* --- cluster_setup.c --- */
 
 /* Returns whether this server is a node of a cluster, so that other nodes may use the database. */
 bool config_is_clustered(const struct config *config);
-/* Checks that the configuration is allowed in a cluster. If not, logs an error and returns
- * false. */
+/* Returns whether the configuration is allowed in a cluster; if not, logs an error. */
 bool check_cluster_config(const struct config *config);
-/* Joins the cluster. `announce` is called with the events of each commit on this node and on other
- * nodes. */
+/* Joins the cluster. `announce` is called with the events of each commit by this or another node.
+ */
 enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
                                                             const struct emitted_event *list));
 const char *session_journal_folder(struct guildhall *g);
@@ -112,7 +111,7 @@ void check_clock_against_store(struct guildhall *g);
 /* Appends the metrics of the gateway, the relay and the cluster; arg is a struct guildhall. */
 void append_server_metrics(void *arg, struct buf *out);
 
-/* archive_import.c: commands with which copy-guild imports an archive into a running server. */
+/* In archive_import.c: commands with which copy-guild imports an archive into a running server. */
 void control_reply_to_archive_import(void *arg, unsigned uid, struct str folder, struct buf *out);
 void control_reply_with_claim_code(void *arg, unsigned uid, struct str id, struct buf *out);
 

@@ -1,5 +1,4 @@
-/* listener.c - the main listener: address, TLS certificate, and dispatch to API, gateway and relay.
- */
+/* listener.c - the main listener: address, TLS certificate, dispatch to API, gateway and relay. */
 #include <string.h>
 
 #include "base/log.h"
@@ -102,8 +101,8 @@ static void authorize_request_body(void *arg, struct http_exchange *x)
     g->api_app.authorize_body(g->api_app.arg, x);
 }
 
-/* Responds with 503 while the server starts or stops, because load balancers then try another node.
- * After 404 they would not. */
+/* Responds with 503 while the server starts or stops. After 503, load balancers try another node;
+ * after 404 they would not. */
 static void respond_service_unavailable(const struct guildhall *g, struct http_exchange *x)
 {
     struct response_head head = { .status = 503,
@@ -148,8 +147,7 @@ static bool on_websocket_upgrade(void *arg, const struct http_request *r,
     struct guildhall *g = arg;
     struct http_request moved = *r;
 
-    /* Discord's servers for voice and for QR codes have host names of their own and are called
-     * without a path. */
+    /* With as-discord, voice and QR codes have own host names and are requested without a path. */
     if (g->config->as_discord && str_starts_with(r->host, STR(PLATFORM_VOICE_HOST))) {
         moved.path = STR("/voice");
         return relay_accept_websocket(g->relay, &moved, ret);

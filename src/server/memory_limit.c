@@ -11,13 +11,13 @@
 #include "base/log.h"
 
 enum {
-    /* Minimum address space of a server with one event loop: thread stacks, and 64 MiB per malloc
-     * arena. */
+    /* Minimum address space in MiB of a server with one event loop: for thread stacks, and for 64
+     * MiB per malloc arena. */
     MIN_ADDRESS_SPACE_MIB = 256,
     MAX_BODIES_MIB = 256,
     MIN_BODIES_MIB = 8,
     /* Memory that a request body needs, as a multiple of its size: its buffer may be twice as large
-     * as the body, and decoding it needs another buffer. */
+     * as the body, and decoding needs another buffer. */
     BODY_COPIES = 4
 };
 static const int64_t MIB = 1024 * 1024;
@@ -67,7 +67,7 @@ static int64_t address_space_limit(void)
 }
 
 /* Returns the available memory in bytes: the minimum of RAM, memory.max of the cgroup, and
- * RLIMIT_AS minus the memory that is already mapped. */
+ * RLIMIT_AS minus the address space already in use. */
 static int64_t memory_available_bytes(void)
 {
     int64_t page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_PHYS_PAGES) * page;

@@ -34,7 +34,7 @@ static void metrics_respond_status(struct http_exchange *x, int status, const ch
                     str_printf(x->arena, "{\"status\":\"%s\"%.*s}", word, STR_ARGS(more)));
 }
 
-/* Replies to a request for metrics. There is no authentication, because the operator restricts who
+/* Replies to a request for metrics. No authentication is needed, because the operator restricts who
  * can connect to this address. */
 static void on_metrics_request(void *arg, struct http_exchange *x)
 {

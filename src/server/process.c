@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "server/guildhall_internal.h"
 
-/* Each connection needs a file descriptor. The default soft limit is often 1,024, for the sake of
- * programs that use select(). */
+/* Raises the limit of file descriptors, because each connection needs one. The default soft limit
+ * is often 1,024, for programs that use select(). */
 void raise_descriptor_limit(void)
 {
     struct rlimit r;
@@ -29,8 +29,8 @@ void raise_descriptor_limit(void)
             "cannot raise the limit of open files (ulimit -n), so the server serves fewer connections");
 }
 
-/* The static build contains only the NSS modules files and dns. glibc would load all other modules
- * of nsswitch.conf, and they would need another libc. */
+/* Restricts name lookup to the NSS modules files and dns, which the static build contains. glibc
+ * would load all other modules of nsswitch.conf, and they would need another libc. */
 static void configure_name_lookup(void)
 {
 #ifdef GUILDHALL_STATIC
@@ -75,8 +75,8 @@ struct password_cost config_get_password_cost(const struct config *c)
                                    .memory = (size_t)c->password_memory_mib * 1024 * 1024 };
 }
 
-/* Returns the number of OS threads that hash passwords. The default is half of the CPU cores, so
- * that a flood of log-ins leaves the other half free. */
+/* Returns the number of OS threads that hash passwords. The default is half the number of CPU
+ * cores, so that many log-ins at once leave the other cores free. */
 unsigned config_get_password_thread_count(const struct config *c)
 {
     return c->password_threads ? (unsigned)c->password_threads : (cpu_core_count() + 1) / 2;

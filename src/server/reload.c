@@ -5,8 +5,8 @@
 #include "net/tls.h"
 #include "server/guildhall_internal.h"
 
-/* Loads the certificate again, even if the names of its files are unchanged, because a renewed
- * certificate is written to the same files. */
+/* Loads the certificate again, even if its file names are unchanged, because renewed certificates
+ * are written to the same files. */
 static bool reload_certificate(struct guildhall *g, const struct config *now, bool *ret_failed)
 {
     if (!g->tls || !now->tls_cert || !now->tls_key)
@@ -26,7 +26,7 @@ static void reload_rate_limits(struct guildhall *g, const struct config *now)
     api_set_rate_limits(g->api, &limits);
 }
 
-/* Lists the changed options: if `reloads` is set, those that can be reloaded; otherwise those that
+/* Lists the changed options: those that can be reloaded if `reloads` is set, otherwise those that
  * need a restart. */
 static struct str list_changed_options(const struct config *before, const struct config *now,
                                        bool reloads, struct arena *arena)

@@ -1,6 +1,6 @@
 /* row_counts.c - numbers of accounts, guilds and messages, and the database size, for /metrics.
  *
- * Counting rows of large tables is slow, so a request for /metrics returns the last result. If this
+ * Counting rows of large tables is slow, so a request for /metrics returns the last result. If the
  * result is old, the request starts a new count in the background. The pause between two counts is
  * a hundred times the duration of a count. */
 #include "api/jobs/internal_call.h"
@@ -40,8 +40,7 @@ static enum err query_single_number(struct tx *tx, struct sql sql, const struct 
     return e;
 }
 
-/* Counts the rows of a table. For a large table on PostgreSQL, uses the database's estimate
- * instead. */
+/* Counts the rows of a table; for a large table on PostgreSQL, uses the database's estimate. */
 static enum err count_table_rows(struct tx *tx, bool postgres, int table, int64_t *ret)
 {
     static const char ESTIMATE[] =
@@ -69,15 +68,14 @@ void check_clock_against_store(struct guildhall *g)
     enum err e =
         store_run_transaction_and_wait(g->store, STORE_READ, NULL, read_newest_id, &newest);
 
-    /* Ignore the error, because a damaged table must not prevent the server's start. The store has
-     * logged it. */
+    /* Ignore the error, which the store has logged: damaged tables must not prevent the start. */
     if (e)
         newest = 0;
     clock_watch_start(newest > 0 ? (snowflake)newest : 0);
 }
 
 /* Reads how many rows vacuum must remove, and the age of the oldest transaction, which prevents
- * this. It may be a transaction of another program. */
+ * vacuum from removing them. The transaction may belong to another program. */
 static enum err read_vacuum_state(struct tx *tx, int64_t ret[VACUUM_NUMBERS])
 {
     static const char STATE[] =

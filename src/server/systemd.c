@@ -24,7 +24,8 @@ static uint64_t number_from_environment(const char *variable)
 
 bool systemd_listening_socket(int *ret)
 {
-    static int inherited_socket; /* stored for a server that is started again in this process */
+    /* listening socket from systemd, for a later server of this process */
+    static int inherited_socket;
     uint64_t count = number_from_environment("LISTEN_PID") == (uint64_t)getpid()
                          ? number_from_environment("LISTEN_FDS")
                          : 0;
@@ -58,7 +59,8 @@ void systemd_notify_state(const char *state)
         return;
     memcpy(to.sun_path, path, n);
     if (to.sun_path[0] == '@')
-        to.sun_path[0] = '\0'; /* an address in the abstract namespace begins with a NUL byte */
+        /* NOTIFY_SOCKET is in the abstract namespace, whose addresses begin with a NUL byte */
+        to.sun_path[0] = '\0';
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return;

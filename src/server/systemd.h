@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Sets ret to the listening socket that systemd passed, or to 0 if it passed none. If it passed
- * several, logs an error and returns false. Call this function once per start. */
+/* Sets *ret to the listening socket that systemd passed, or to 0 if it passed none. If it passed
+ * several, logs an error and returns false. Must be called once per start. */
 bool systemd_listening_socket(int *ret);
 
 /* Sends a state such as "READY=1" or "STOPPING=1" to systemd, if NOTIFY_SOCKET is set. */

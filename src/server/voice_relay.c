@@ -9,8 +9,8 @@
 #include "server/guildhall_internal.h"
 #include "voice/voice.h"
 
-/* Returns the IPv4 address to which clients send voice packets. Returns NULL if clients can reach
- * none. */
+/* Returns the IPv4 address to which clients send voice packets, or NULL if the server has no
+ * address that clients can reach. */
 static const char *voice_address_for_clients(const struct guildhall *g)
 {
     const char *address = g->config->voice_address            ? g->config->voice_address
@@ -22,10 +22,10 @@ static const char *voice_address_for_clients(const struct guildhall *g)
                                                                                          : NULL;
 }
 
-/* Returns the address to which the voice socket is bound. If the option voice_address is set and is
- * not a loopback address, this is the wildcard address, for two reasons. Behind a proxy the server
- * listens on loopback, but voice packets arrive directly. Behind NAT, voice_address is not an
- * address of this machine. */
+/* Returns the address to which the voice socket is bound. If the option voice_address is set to an
+ * address that is not loopback, the wildcard address is returned, for two reasons. Behind a proxy
+ * the server listens on loopback, but voice packets arrive directly. Behind NAT, voice_address is
+ * not an address of this machine. */
 static const char *voice_bind_address(const struct guildhall *g)
 {
     const char *address = g->config->voice_address;
@@ -94,10 +94,10 @@ enum err start_voice_relay(struct guildhall *g)
     return relay_start(g->loops, &options, &g->relay);
 }
 
-/* Writes the voice endpoint and returns its length. It is the option voice-endpoint, or else the
- * host of public-url, or else the listen address. Some clients remove the text after the last colon
- * and use the default port instead; if there is no colon, they fail. So if the host has no port,
- * the endpoint gets a port at the end of its path (relay_accept_websocket). */
+/* Writes the voice endpoint and returns its length. The endpoint is the option voice-endpoint, or
+ * else the host of public-url, or else the listen address. Some clients replace the text after the
+ * last colon by the default port, and fail without a colon. So if the host has no port, the
+ * endpoint gets a port at the end of its path (relay_accept_websocket). */
 static int format_voice_endpoint(const struct guildhall *g, char *out, size_t max)
 {
     struct str url = str_of(g->config->public_url);

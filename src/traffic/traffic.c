@@ -15,12 +15,14 @@ struct traffic_ring {
     unsigned watchers;
     size_t size, max_text;
     pthread_mutex_t lock; /* protects all members but `on` */
-    char *bytes;          /* the ring buffer; NULL before the first traffic_start_watching */
-    uint64_t *offsets; /* offset of each record in the byte stream; the index is the record's number
-                        * % MAX_RECORDS */
-    uint64_t end; /* length in bytes of the stream of all records so far; its last `size` bytes are
-                   * stored */
-    size_t at;    /* end % size, cached to avoid a division per record */
+    /* memory of the ring buffer; NULL before the first traffic_start_watching */
+    char *bytes;
+    /* offset of each record in the stream of all records; the index is the record's number %
+     * MAX_RECORDS */
+    uint64_t *offsets;
+    /* length of the stream of all records so far, in bytes; its last `size` bytes are stored */
+    uint64_t end;
+    size_t at; /* end % size, cached to avoid a division per record */
     uint64_t newest;
 };
 
@@ -88,7 +90,7 @@ void traffic_stop_watching(struct traffic_ring *t)
 
 /* --- ring buffer ---------------------------------------------------------------------- */
 
-/* Moves the write position; wraps at most once, as no record exceeds an eighth of the ring. */
+/* Advances the write offset. It wraps at most once: no record exceeds an eighth of the ring. */
 static void traffic_ring_advance_offset(struct traffic_ring *t, size_t n)
 {
     t->end += n;
@@ -97,7 +99,7 @@ static void traffic_ring_advance_offset(struct traffic_ring *t, size_t n)
         t->at -= t->size;
 }
 
-/* Writes bytes, which may wrap around the end of the ring. */
+/* Writes bytes to the ring; they may wrap around the end of the ring. */
 static void traffic_ring_write_bytes(struct traffic_ring *t, const void *p, size_t n)
 {
     size_t first = n < t->size - t->at ? n : t->size - t->at;
@@ -177,7 +179,7 @@ static uint64_t ring_oldest(const struct traffic_ring *t)
 {
     uint64_t low = t->newest < MAX_RECORDS ? 1 : t->newest - MAX_RECORDS + 1, high = t->newest;
 
-    /* Offsets grow with the record numbers, so a binary search finds the oldest stored record. */
+    /* Find the oldest stored record by binary search: offsets grow with record numbers. */
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 

@@ -1,11 +1,11 @@
 /* traffic.h - ring buffer of recent REST requests and gateway messages, for the console.
  *
- * Stores the newest records in memory and overwrites the oldest. While no console client watches,
- * nothing is stored; callers check this first, with one atomic load (traffic_is_recorded). Records
- * contain secrets, which the code that displays records must redact
+ * The ring stores the newest records in memory and overwrites the oldest. While no console client
+ * watches, nothing is stored; callers check this first, with one atomic load (traffic_is_recorded).
+ * Records contain secrets, which the code that displays records must redact
  * (admin/console/traffic_records.h).
  *
- * Uses only base/. Owns no table. Start with traffic_add_record. */
+ * This folder uses only base/ and owns no table. Start with traffic_add_record. */
 #ifndef TRAFFIC_TRAFFIC_H
 #define TRAFFIC_TRAFFIC_H
 
@@ -31,14 +31,15 @@ enum traffic_credential {
     TRAFFIC_UNPREFIXED_TOKEN, /* token without a prefix, as user clients send it */
     TRAFFIC_BOT,
     TRAFFIC_BOT_TWICE,    /* "Bot Bot …", a common mistake */
-    TRAFFIC_UNSET_TOKEN,  /* empty, or the text of an unset variable: "Bot undefined" */
+    TRAFFIC_UNSET_TOKEN,  /* no token, or the text of an unset variable: "Bot undefined" */
     TRAFFIC_QUOTED_TOKEN, /* with quotes or spaces in it */
     TRAFFIC_BEARER,
 };
 
-/* Texts of a record. "Requests" are REST requests. */
+/* Texts of a record. In these comments, "requests" are REST requests. */
 enum traffic_record_text {
-    TRAFFIC_TARGET,       /* requests: path and query; refused requests: as much as is known */
+    /* requests: path and query; refused requests: as much of them as is known */
+    TRAFFIC_TARGET,
     TRAFFIC_PROBLEM,      /* requests: first validation error; gateway sockets: close reason */
     TRAFFIC_ADDRESS,      /* client address */
     TRAFFIC_REQUEST,      /* requests: body; received messages: field d */
@@ -46,7 +47,8 @@ enum traffic_record_text {
     TRAFFIC_REQUEST_HEAD, /* requests: header lines as received */
     TRAFFIC_REPLY_TYPE,   /* requests: content type of the response */
     TRAFFIC_REPLY_HEAD,   /* requests: headers that the API adds, each with CRLF */
-    TRAFFIC_CAUSE,        /* refused requests: cause and fix in a sentence, without secrets */
+    /* refused requests: a sentence with the cause and the fix, without secrets */
+    TRAFFIC_CAUSE,
     TRAFFIC_TEXTS,
 };
 
@@ -56,10 +58,10 @@ enum traffic_record_text {
 enum { TRAFFIC_MIN_TEXT_LIMIT = 16 * 1024, TRAFFIC_MAX_TEXT = 128 * 1024 };
 
 struct traffic_record {
-    uint64_t number;      /* numbers start at 1 and have no gaps */
-    int64_t at_us;        /* time at which the request ended (clock_us) */
+    uint64_t number;      /* number of the record; numbers start at 1 and have no gaps */
+    int64_t at_us;        /* time at which the request ended or the message was sent (clock_us) */
     int64_t took_ns;      /* duration in ns; only of requests */
-    int64_t monotonic_ns; /* time of the record on the clock that tests do not move */
+    int64_t monotonic_ns; /* time of the record (clock_monotonic_ns), which tests cannot move */
     snowflake user_id, application_id;
     const char *name;         /* name of the route or event, a string literal; or NULL */
     const char *path_pattern; /* requests: path pattern of the route, a string literal; or NULL */
@@ -78,8 +80,8 @@ struct traffic_record {
 
 struct traffic_ring;
 
-/* Creates a ring buffer of `bytes` bytes. With `always` it always records, otherwise only while a
- * client watches (traffic_start_watching). */
+/* Creates a ring buffer of `bytes` bytes. It records always if `always` is set, otherwise only
+ * while a client watches (traffic_start_watching). */
 struct traffic_ring *traffic_ring_new(size_t bytes, bool always);
 void traffic_ring_free(struct traffic_ring *t);
 
@@ -94,7 +96,7 @@ void traffic_stop_watching(struct traffic_ring *t);
 void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
                         const struct str texts[TRAFFIC_TEXTS]);
 
-/* Returns the numbers of the oldest stored record and of the newest one; 0 if there is none. */
+/* Returns the numbers of the oldest and of the newest stored record; 0 if there is none. */
 void traffic_read_number_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest);
 /* Reads a record and writes its texts to `room`. Returns false if the record is not stored. */
 bool traffic_read_record(struct traffic_ring *t, uint64_t number, struct traffic_record *ret,

@@ -13,7 +13,7 @@
 
 /* --- IDENTIFY ------------------------------------------------------------------------- */
 
-/* Finds the voice state of an IDENTIFY payload. For a private call, server_id is the channel. */
+/* Finds the voice state of an IDENTIFY payload. For a private call, server_id is the channel id. */
 static enum err find_voice_state_to_connect(struct tx *tx, const struct pending_identify *c,
                                             struct voice_state *ret)
 {
@@ -25,8 +25,7 @@ static enum err find_voice_state_to_connect(struct tx *tx, const struct pending_
     return !e && voice_state_channel_id(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-/* Refuses an IDENTIFY for which there is no voice state. The close code depends on whether the
- * guild exists. */
+/* Refuses an IDENTIFY without a voice state. The close code says whether the guild exists. */
 static enum err refuse_without_voice_state(struct tx *tx, const struct pending_identify *c,
                                            enum relay_close_code *ret)
 {
@@ -49,7 +48,8 @@ static enum relay_close_code check_fields_of_voice_identify(
     return c->channel_id && c->channel_id != channel_id ? RELAY_INVALID_SESSION : 0;
 }
 
-/* Accepts an IDENTIFY payload: sends the relay the state, and whether the channel is a stage. */
+/* Accepts an IDENTIFY payload: sends the voice state to the relay, with the information whether the
+ * channel is a stage. */
 static enum err accept_voice_identify(struct call *call, const struct pending_identify *c,
                                       snowflake channel_id, struct relay_voice_state fact)
 {
@@ -64,7 +64,7 @@ static enum err accept_voice_identify(struct call *call, const struct pending_id
     return OK;
 }
 
-/* Refuses a client if another node owns the voice room. */
+/* Refuses a client if another node owns the voice room to which it connects. */
 static enum err refuse_room_of_other_node(struct call *call, snowflake room_id,
                                           enum relay_close_code *ret)
 {
@@ -75,8 +75,7 @@ static enum err refuse_room_of_other_node(struct call *call, snowflake room_id,
     return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
 
-/* Checks an IDENTIFY payload for a voice state. If `admits` is set, also marks the voice state as
- * connected. */
+/* Checks an IDENTIFY payload for a voice state, and marks it as connected if `admits` is set. */
 static enum err connect_voice_state(struct call *call, struct pending_identify *c,
                                     struct voice_state *s, bool admits)
 {
@@ -95,8 +94,8 @@ static enum err connect_voice_state(struct call *call, struct pending_identify *
              : accept_voice_identify(call, c, voice_state_channel_id(s), relay_voice_state_from(s));
 }
 
-/* Checks an IDENTIFY payload for a stream. If `admits` is set, also rewrites the participant's row
- * without a change, so that this transaction conflicts with a transaction that ends the stream. */
+/* Checks an IDENTIFY payload for a stream. If `admits` is set, also writes the participant's
+ * unchanged row, so that the transaction conflicts with a transaction that ends the stream. */
 static enum err connect_stream_participant_to_relay(struct call *call, struct pending_identify *c,
                                                     const struct stream *s, bool admits)
 {
@@ -149,8 +148,8 @@ static enum err check_identify_without_admitting(struct call *call)
     return check_voice_identify(call, false);
 }
 
-/* A read transaction rejects invalid IDENTIFY payloads, which anyone can send, before the write
- * transaction. */
+/* Rejects invalid IDENTIFY payloads in a read transaction, because anyone can send them. Only valid
+ * payloads need the write transaction. */
 static enum err prepare_voice_identify(struct call *call)
 {
     call->read = check_identify_without_admitting;
@@ -189,20 +188,20 @@ static void on_identify_received_by_relay(void *arg, const struct pending_identi
 
 struct connection_change {
     struct voice_state_key voice_state;
-    bool live, active; /* one call changes only one of these two fields */
+    bool live, active; /* new values for the voice state; one call changes only one of the two */
 };
 
-/* Maximum time between an op 4 and the closing of the old voice socket. A client may close its
- * voice socket and send op 4 at once, and op 4 may be handled first. If the socket's closing is
- * handled within this time, VOICE_SERVER_UPDATE is sent then. */
+/* Maximum time between an op 4 and the close of the old voice socket. A client may close its voice
+ * socket and send op 4 at the same time, and op 4 may be handled first. If the close is handled
+ * within this time after op 4, VOICE_SERVER_UPDATE is sent. */
 #define REPEATED_REQUEST_US (INT64_C(2) * 1000000)
 static bool state_awaits_server_update(const struct voice_state *s)
 {
     return !s->live && clock_us() - s->requested_again_at < REPEATED_REQUEST_US;
 }
 
-/* Stores the connection state in the voice state. If the connection is old, the voice state has
- * another salt and stays unchanged. */
+/* Stores the connection state in the voice state. The change of an outdated connection is ignored,
+ * because the voice state has another salt then. */
 static enum err update_voice_connection(struct call *call)
 {
     const struct connection_change *c = call_get_stage_data(call, "connection_change");

@@ -1,4 +1,4 @@
-/* internal.h - voice opcodes of gateway sessions, shared by the files of voice/. */
+/* internal.h - voice opcodes of gateway sessions; declarations that the files of voice/ share. */
 #ifndef VOICE_INTERNAL_H
 #define VOICE_INTERNAL_H
 
@@ -19,12 +19,12 @@ struct session_opcode {
     enum client_kind client;
     const void *d; /* decoded payload, of the type voice_opcode_handler.type */
 
-    /* Used by opcodes that join a channel. `quiet` is set if the rate limit delays
+    /* Only for opcodes that join a channel. `quiet` is set if the rate limit delays
      * VOICE_SERVER_UPDATE. */
     snowflake rate_limit_id; /* key of the rate limit: 0 for a user, the guild id for a bot */
     snowflake target;        /* channel to join; 0 leaves voice */
     bool quiet;
-    /* Set by voice_opcode_handler.run: VOICE_SERVER_UPDATE was sent, or must be sent later. */
+    /* Results of voice_opcode_handler.run: VOICE_SERVER_UPDATE was sent; it must be sent later. */
     bool server_update_sent, server_update_delayed;
 
     /* private to session_opcodes.c */
@@ -43,15 +43,15 @@ struct voice_opcode_handler {
     const struct type *type; /* type of the payload */
     /* Handles the opcode in a write transaction, which the store may repeat. */
     enum err (*run)(struct call *call, struct session_opcode *o);
-    /* Sets rate_limit_id and target of an opcode that joins a channel; NULL for other opcodes. */
+    /* Sets rate_limit_id and target. NULL for opcodes that join no channel. */
     void (*set_join_target)(struct session_opcode *o);
 };
 
-/* The table; its last row has .type == NULL. */
+/* Table of voice opcodes; its last row has .type == NULL. */
 extern const struct voice_opcode_handler voice_opcodes[];
 
-/* Call when it is known whether a resumed session has voice states from before a restart. If found
- * is false, frees the session's queue. */
+/* Called when the reads are done that restore a resumed session's voice states from before a
+ * restart. If found is false, frees the session's queue of opcodes. */
 void session_opcodes_on_restore_finished(struct voice_service *v, uint64_t session, bool found);
 
 static inline bool opcode_is_from_bot(const struct session_opcode *o)

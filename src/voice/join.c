@@ -82,7 +82,7 @@ static enum err check_guild_channel_may_be_joined(struct call *call, const struc
     return OK;
 }
 
-/* Checks whether the account may join a private call: only its recipients may, and no bots. */
+/* Checks whether the account may join a private call: it must be a recipient and no bot. */
 static enum err check_private_call_may_be_joined(struct call *call, const struct session_opcode *o,
                                                  struct requested_channel *in, bool *ret_open)
 {
@@ -94,7 +94,7 @@ static enum err check_private_call_may_be_joined(struct call *call, const struct
     return e;
 }
 
-/* Finds the requested channel. Sets ret_open to false if the caller may not join it. */
+/* Finds the requested channel. Sets *ret_open to false if the caller may not join the channel. */
 static enum err find_requested_channel(struct call *call, const struct session_opcode *o,
                                        struct requested_channel *in, bool *ret_open)
 {
@@ -115,8 +115,8 @@ static enum err find_requested_channel(struct call *call, const struct session_o
     return is_unknown_or_hidden_error(e) ? OK : e;
 }
 
-/* Reads whether the channel is full. A DM counts as full if one of its users has blocked the
- * other. */
+/* Reads whether the channel is full for the account. A DM counts as full if one of its users has
+ * blocked the other. */
 static enum err check_user_limit_of_voice_channel(struct call *call, const struct session_opcode *o,
                                                   const struct requested_channel *in,
                                                   bool *ret_full)
@@ -159,13 +159,13 @@ static void compare_request_with_voice_state(const struct session_opcode *o,
     f->live = was->live;
     f->same_channel = voice_state_channel_id(was) == o->target;
     f->same_guild = in->guild_id ? voice_state_guild_id(was) == in->guild_id : f->same_channel;
-    /* A request to leave that has a guild_id applies only to that guild. Without guild_id it
-     * applies to any guild or call. */
+    /* A request to leave voice applies only to the guild in guild_id; without guild_id it applies
+     * to any guild or call. */
     if (f->leaves && request->guild_id.given == GIVEN)
         f->present = voice_state_guild_id(was) == request->guild_id.value;
 }
 
-/* Returns the first region that the client prefers and that is usable; if there is none, the
+/* Returns the first usable region in the client's list of preferred regions; if there is none, the
  * nearest region. */
 static struct str choose_preferred_region(const struct session_opcode *o, bool vip)
 {
@@ -181,7 +181,7 @@ static struct str choose_preferred_region(const struct session_opcode *o, bool v
     return voice_region_find_optimal(o->address, vip);
 }
 
-/* Resets the fields of the voice state that belonged to the previous channel. */
+/* Resets the fields of the voice state that apply only to the previous channel. */
 static enum err reset_state_for_new_channel(struct call *call, const struct session_opcode *o,
                                             const struct requested_channel *in,
                                             struct voice_state *s)
@@ -204,8 +204,7 @@ static struct opt_int platform_of_client(const struct session_opcode *o)
                                                       : VOICE_PLATFORM_DESKTOP);
 }
 
-/* Assigns the voice state to this gateway session. The new salt invalidates tokens that were sent
- * before. */
+/* Assigns the voice state to this gateway session. The new salt invalidates earlier tokens. */
 static void assign_state_to_session(struct call *call, const struct session_opcode *o,
                                     struct voice_state *s)
 {
@@ -218,8 +217,7 @@ static void assign_state_to_session(struct call *call, const struct session_opco
     s->platform = platform_of_client(o);
 }
 
-/* Applies the mute, deafen, video and flags fields of the request, if the user has the
- * permissions. */
+/* Applies the fields mute, deafen, video and flags of the request, if permitted. */
 static enum err apply_request_flags(struct call *call, const struct session_opcode *o,
                                     const struct requested_channel *in, bool stays,
                                     struct voice_state *s)
@@ -253,8 +251,8 @@ static enum err send_or_delay_server_update(struct call *call, struct session_op
     return o->server_update_sent ? emit_voice_server_update(call, s) : OK;
 }
 
-/* Returns whether the request changes nothing. A client that lost its voice socket repeats its last
- * op 4. */
+/* Returns whether an op 4 changes nothing. Clients repeat their last op 4 after they have lost
+ * their voice socket. */
 static bool is_repeated_request(const struct voice_state *was, const struct voice_state *s)
 {
     return was->self_mute == s->self_mute && was->self_deaf == s->self_deaf &&
@@ -303,7 +301,7 @@ enum err handle_voice_state_update_opcode(struct call *call, struct session_opco
     if (!e && !f.leaves)
         e = find_requested_channel(call, o, &in, &f.open);
     bool stays = f.present && voice_state_channel_id(&was) == o->target;
-    /* The rate limit does not apply to users who stay in their channel. */
+    /* The rate limit of joins does not apply to users who stay in their channel. */
     if (!e && f.open && !stays)
         e = check_user_limit_of_voice_channel(call, o, &in, &f.full);
     if (e)

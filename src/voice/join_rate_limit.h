@@ -12,7 +12,7 @@ struct join_rate_limit;
 struct join_rate_limit *voice_join_rate_limit_new(bool limited);
 void voice_join_rate_limit_free(struct join_rate_limit *p);
 
-/* Counts a join. Returns true if the rate limit allows it now. */
+/* Counts a join of the user. Returns whether the rate limit allows the join now. */
 bool voice_join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id);
 /* Frees expired entries; call regularly. */
 void voice_join_rate_limit_expire(struct join_rate_limit *p);

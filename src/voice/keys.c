@@ -110,7 +110,7 @@ static enum err parse_public_key(struct call *call, struct str text, struct str 
 
 /* --- PUT ------------------------------------------------------------------------------ */
 
-/* Whether a key may also be signed with the second MLS label, which is_self_signed tries. */
+/* True if is_self_signed also accepts keys that are signed with the second MLS label. */
 static bool accepts_second_label = true;
 
 void voice_keys_configure(bool accept_second_label)
@@ -136,8 +136,7 @@ struct voice_public_key {
     unsigned char bytes[P256_KEY_SIZE];
 };
 
-/* Verifies the signature of the uploaded key. Runs on the thread pool, because the computation is
- * slow. */
+/* Verifies the signature of the uploaded key, on the thread pool, because this is slow. */
 static enum err verify_uploaded_key(struct call *call)
 {
     const struct key_upload *in = call->body;

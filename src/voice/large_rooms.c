@@ -1,5 +1,5 @@
-/* large_rooms.c - schedules jobs that change the voice states of a large room, LARGE_ROOM_STEP
- * voice states at a time. */
+/* large_rooms.c - schedules jobs that change all voice states of a large room, LARGE_ROOM_STEP
+ * voice states per step. */
 #include "voice/state_rows.h"
 
 #include "base/clock.h"

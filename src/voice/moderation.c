@@ -18,7 +18,7 @@ static enum err read_caller_permissions_in_voice(struct call *call, const struct
              : member_permissions_in_channel(call->tx, call->target.member_access, &channel, ret);
 }
 
-/* The caller needs MOVE_MEMBERS and CONNECT in the target channel. */
+/* Checks that the caller has MOVE_MEMBERS and CONNECT in the target channel of a move. */
 static enum err check_member_may_be_moved_to_channel(struct call *call, snowflake id,
                                                      struct channel *ret)
 {
@@ -32,8 +32,7 @@ static enum err check_member_may_be_moved_to_channel(struct call *call, snowflak
     e = member_permissions_in_channel(call->tx, call->target.member_access, ret, &permissions);
     if (e)
         return e;
-    /* If CONNECT is missing, other voice permissions do not count, so the error names only
-     * CONNECT. */
+    /* Name only CONNECT in the error, because the other voice permissions depend on it. */
     if (!(permissions & PERMISSION(CONNECT)))
         return call_get_missing_permissions_error(call, PERMISSION(CONNECT));
     if (!(permissions & PERMISSION(MOVE_MEMBERS)))
@@ -84,8 +83,8 @@ enum err apply_voice_moderation(struct call *call, const struct voice_moderation
     struct voice_state s;
     struct channel to;
 
-    /* Read the voice state again: a change of roles or a timeout in the same request may have
-     * changed it since the check. */
+    /* Read the voice state again, because a change of roles or a timeout in the same request may
+     * have changed it. */
     enum err e = voice_state_find(call->tx, m->guild_id, m->user_id, &s);
     if (e)
         return e;

@@ -16,7 +16,7 @@ static bool has_ec_point_format(struct str p)
     return (p.n == P256_KEY_SIZE && (p.p[0] == 2 || p.p[0] == 3)) || (p.n == 65 && p.p[0] == 4);
 }
 
-/* Creates a key from a point. Returns NULL if the point is not on the curve. */
+/* Creates a public key from the bytes of a point. Returns NULL if the point is not on the curve. */
 static EVP_PKEY *public_key_from_point(struct str point)
 {
     char group[] = "P-256";
@@ -46,7 +46,8 @@ bool p256_key_parse(struct str bytes, unsigned char ret[P256_KEY_SIZE])
     if (!key)
         return false;
     EVP_PKEY_free(key);
-    /* The parity of Y tells which of the two points with this X coordinate is meant. */
+    /* First byte of the compressed form: the parity of Y says which of the two points with this X
+     * coordinate is meant. */
     ret[0] = bytes.n == P256_KEY_SIZE ? (unsigned char)bytes.p[0]
                                       : (unsigned char)(2 + (bytes.p[64] & 1));
     memcpy(ret + 1, bytes.p + 1, P256_KEY_SIZE - 1);

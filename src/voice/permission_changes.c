@@ -6,8 +6,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* Update of many voice states. Caches the guild and the last channel, because consecutive voice
- * states often have the same channel. */
+/* An update of many voice states. It caches the guild and the last channel, because consecutive
+ * voice states often have the same channel. */
 struct permission_update {
     struct guild guild; /* with roles */
     struct channel channel;
@@ -34,8 +34,8 @@ static enum err schedule_update_at_timeout_end(struct call *call,
                         m->communication_disabled_until.value, both);
 }
 
-/* Returns whether the user must be suppressed. On a stage, moderators decide who speaks. Exception:
- * a member with a timeout or pending membership screening never speaks. */
+/* Returns whether the user must be suppressed. On a stage, moderators decide who speaks, but a
+ * member with a timeout or pending membership screening is always suppressed. */
 static bool voice_member_must_be_suppressed(const struct permission_update *r,
                                             const struct voice_state *s,
                                             const struct permission_input *who,
@@ -67,7 +67,7 @@ static enum err update_permissions_of_voice_state(struct call *call, struct perm
     if (!e)
         e = schedule_update_at_timeout_end(call, &who, m);
     if (e)
-        /* If the channel was deleted, state_removal.c removes the voice state. */
+        /* Ignore that the channel was deleted, because state_removal.c removes the voice state. */
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     const struct list *o = &r->channel.permission_overwrites.value;
     uint64_t permissions = permissions_in_channel(&who, r->channel.type, o->items, o->count, false);
@@ -87,8 +87,7 @@ static enum err update_permissions_of_voice_state(struct call *call, struct perm
                                             &(struct voice_state_permissions){ s, permissions });
 }
 
-/* Updates the voice states of one job step. Voice states and members are both ordered by user
- * id. */
+/* Updates the voice states of one job step. Both voice states and members are sorted by user id. */
 static enum err update_voice_states_of_step(struct call *call, struct permission_update *r,
                                             const struct large_room_step *c,
                                             const struct list *states)

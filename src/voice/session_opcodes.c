@@ -17,12 +17,11 @@
 #include "voice/rooms/node_lease.h"
 #include "voice/join_rate_limit.h"
 
-/* Rate limit of VOICE_SERVER_UPDATE: one per SERVER_UPDATE_INTERVAL_MS, after a burst of
- * SERVER_UPDATE_BURST. */
+/* Rate limit of VOICE_SERVER_UPDATE: one event per SERVER_UPDATE_INTERVAL_MS, after a burst of
+ * SERVER_UPDATE_BURST events. */
 enum { SERVER_UPDATE_INTERVAL_MS = 1000, SERVER_UPDATE_BURST = 3 };
 
-/* State of the rate limit of VOICE_SERVER_UPDATE, for one guild of a bot or for a user's
- * session. */
+/* State of the rate limit of VOICE_SERVER_UPDATE, for a guild of a bot or a user's session. */
 struct server_update_limit {
     snowflake channel_id;
     /* Token bucket: each VOICE_SERVER_UPDATE moves this time forward by one interval. */
@@ -35,13 +34,13 @@ struct session_queue {
     uint64_t session;
     bool busy;  /* the first opcode of the queue is running, or will run next */
     bool ended; /* the session has ended */
-    /* The queue must not be freed: it has an opcode, or the session has voice states. */
+    /* The queue has an opcode, or the session has voice states, so the queue must not be freed. */
     bool needed;
-    /* Number of reads of voice states after a restart that have not finished. */
+    /* Number of reads of voice states from before a restart that are still running. */
     unsigned pending_restores;
     struct list_link waiting;         /* struct session_opcode */
     struct list_link delayed_updates; /* struct session_opcode: updates to send later */
-    struct map limits; /* guild id of a bot (0 for users) to struct server_update_limit */
+    struct map limits; /* guild id of a bot (0 for users) -> struct server_update_limit */
 };
 
 struct voice_service {
@@ -76,7 +75,7 @@ static void free_queued_opcodes(struct list_link *list)
     }
 }
 
-/* --- queues; call these functions with the lock held ------------------------------------ */
+/* --- opcode queues; these functions must be called with the lock held ----------------- */
 
 static struct session_queue *session_queue_get(struct voice_service *v, uint64_t session)
 {
@@ -171,8 +170,8 @@ static void schedule_delayed_server_update(struct session_queue *l, const struct
     deadline_restart(o->voice->delays[loop_index(o->loop)], &again->delay);
 }
 
-/* Records that VOICE_SERVER_UPDATE was sent or delayed. Stores nothing for a guild for which none
- * was sent, because a client could send any number of guild ids. */
+/* Records that VOICE_SERVER_UPDATE was sent or delayed for a guild. Records nothing otherwise,
+ * because a client could send any number of guild ids. */
 static void update_server_update_limit(struct session_queue *l, const struct session_opcode *o)
 {
     if (!o->server_update_sent && !o->server_update_delayed &&
@@ -209,7 +208,7 @@ static void on_session_opcode_done(struct call *call, enum err e, void *arg)
     if (!e && (o->row->set_join_target || o->row == &resend_opcode))
         update_server_update_limit(l, o);
     if (again) {
-        /* The opcode that leaves voice at the end of the session is retried until it succeeds. */
+        /* Queue the opcode that leaves voice at the end of the session again, until it succeeds. */
         linked_list_append(&l->waiting, &o->link);
         deadline_restart(v->delays[loop_index(o->loop)], &o->delay);
     }
@@ -233,8 +232,8 @@ static void start_call_of_session_opcode(struct session_opcode *o)
                                                  .arg = o });
 }
 
-/* Returns whether the first opcode may run now. If not, it will run on the loop of its session, or
- * after a delay of the rate limit. */
+/* Returns whether the first opcode of a queue may run now. If not, it will run on the loop of its
+ * session, or after a delay of the rate limit. */
 static bool session_opcode_may_run_now(struct session_queue *l, struct session_opcode *o)
 {
     const struct server_update_limit before = make_initial_server_update_limit(),
@@ -297,8 +296,8 @@ static void enqueue_session_opcode(struct voice_service *v, struct session_opcod
         run_next_session_opcode(v, o->session);
 }
 
-/* Runs at the end of a delay by the rate limit: tries the first opcode again, or queues the delayed
- * VOICE_SERVER_UPDATE. */
+/* Called when a delay of the rate limit ends: tries the first opcode of the queue again, or queues
+ * the delayed VOICE_SERVER_UPDATE. */
 static void on_opcode_delay_over(struct deadline *d)
 {
     struct session_opcode *o = container_of(d, struct session_opcode, delay);
@@ -378,8 +377,8 @@ void voice_on_session_end(struct voice_service *v, const struct gateway_hook_ses
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* Creates a queue for the gateway session. Because of it, the end of the session removes the
- * session's voice states. */
+/* Creates an opcode queue for the gateway session. Sessions with a queue lose their voice states
+ * when they end. */
 static void session_queue_open(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
@@ -401,8 +400,8 @@ void session_opcodes_on_restore_finished(struct voice_service *v, uint64_t sessi
     pthread_mutex_unlock(&v->lock);
 }
 
-/* Returns whether the gateway session has a queue. If it has one, the session was already on this
- * process before, because queues do not survive a restart. */
+/* Returns whether the gateway session has an opcode queue. A session with a queue was already on
+ * this process before it resumed, because queues do not survive a restart. */
 static bool session_queue_exists(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);

@@ -28,8 +28,8 @@ struct voice_state voice_state_without_channel(const struct voice_state *s)
     return gone;
 }
 
-/* Reads the member to whom a voice state belongs. If the user has left the guild, the voice state
- * is sent without a member. */
+/* Reads the member to whom a voice state belongs. If the user has left the guild, events have the
+ * voice state without a member. */
 static enum err read_member_of_state(struct call *call, struct voice_state *s, struct member *room)
 {
     enum err e = OK;
@@ -183,7 +183,7 @@ enum err read_whether_camera_is_within_limit(struct tx *tx, snowflake channel_id
     return e;
 }
 
-/* The rules are those of a join, except that CONNECT is not required. */
+/* Applies the rules of a join, but does not require CONNECT. */
 enum err voice_state_move_to_channel(struct call *call, const struct voice_state *s,
                                      const struct channel *to)
 {
@@ -275,8 +275,8 @@ enum err voice_on_channel_region_change(struct call *call, const struct channel 
                : OK;
 }
 
-/* Continues a region change. The job uses the voice region that the channel has when the job
- * runs. */
+/* Changes the region of the next voice states of a large room. The job uses the region that the
+ * channel has when the job runs. */
 static enum err run_region_change_job(struct call *call, const struct job *job)
 {
     struct large_room_step step;

@@ -1,7 +1,7 @@
 /* state_removal.c - removes voice states when their member, recipient, channel or guild is deleted.
- * The transaction that deletes a channel removes the first participants of a large room, and the
- * guild gets their events. A job removes the other participants in steps. The channel is already
- * deleted then, so only the participants themselves get an event. */
+ * The transaction that deletes a channel removes the first participants of a large room, and sends
+ * their events to the guild. A job removes the other participants in steps, after the channel was
+ * deleted, so only these participants themselves get events. */
 #include "voice/state_rows.h"
 
 #include "platform/channels/channels.h"
@@ -28,14 +28,14 @@ enum err voice_on_recipient_remove(struct call *call, const struct group_recipie
                                                         : OK;
 }
 
-/* Ends the room in the relay before its voice states are removed, so that the relay does not send
- * op 13 for each participant. */
+/* Ends the room in the relay before its voice states are removed. Otherwise the relay would send op
+ * 13 for each participant. */
 static void end_voice_room_in_relay(struct call *call, snowflake room_id)
 {
     call_record_voice_state_change(call, &(struct relay_voice_state){ .room_id = room_id });
 }
 
-/* Removes the voice states of one job step. Calls `leave` for each of them. */
+/* Removes the voice states of one job step, and calls `leave` for each voice state. */
 static enum err remove_voice_states_of_step(struct call *call, const struct large_room_step *c,
                                             enum err (*leave)(struct call *call,
                                                               const struct voice_state *s))

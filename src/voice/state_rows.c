@@ -104,8 +104,7 @@ enum err list_voice_states_of_guild(struct tx *tx, snowflake guild_id, struct li
     return query_voice_states(tx, SQL(LIST_OF_GUILD), v_id(guild_id), ret);
 }
 
-/* The condition on guild_id is redundant, but with it SQLite can use an index that has this
- * order. */
+/* The condition on guild_id is redundant, but allows SQLite to use an index that has this order. */
 static const char LIST_OF_CHANNEL_AFTER[] =
     SELECT_STATES "where v.guild_id = $1 and v.user_id > $2 and v.channel_id = $4 "
                   "order by v.user_id limit $3";

@@ -6,25 +6,24 @@
 
 /* --- state_rows.c: SQL ---------------------------------------------------------------- */
 
-/* Node number in voice states that wait for RESUME after a restart. They wait until held_until at
- * most. */
+/* Node number of voice states that wait for RESUME after a restart, until held_until at most. */
 enum { VOICE_NODE_AWAITING_RESUME = -1 };
 
 enum err voice_state_write_row(struct tx *tx, const struct voice_state *s);
 enum err voice_state_delete_row(struct tx *tx, const struct voice_state *s);
-/* Marks all voice states of a channel as disconnected and gives all of them this salt. Their tokens
+/* Marks all voice states of a channel as disconnected and sets their salts to `salt`. Their tokens
  * still differ, because a token is derived from the salt and the user id. */
 enum err voice_states_renew_token_salts(struct tx *tx, snowflake channel_id, struct str salt);
 
 /* A channel or guild may have 10,000 voice states. If all of them change, the transaction of the
- * request changes only LARGE_ROOM_STEP of them. A job changes the others in steps of this size, so
- * that other writers do not wait. */
+ * request changes only LARGE_ROOM_STEP voice states, and a job changes the others in steps of this
+ * size, so that other writers need not wait. */
 enum { LARGE_ROOM_STEP = 64 };
 struct large_room_step {
     snowflake guild_id, channel_id; /* channel_id 0 means the whole guild */
     snowflake after;                /* last user id that was handled */
 };
-/* Lists the next LARGE_ROOM_STEP voice states (struct voice_state). */
+/* Lists the LARGE_ROOM_STEP voice states (struct voice_state) of the next step. */
 enum err list_voice_states_of_room_step(struct tx *tx, const struct large_room_step *c,
                                         struct list *ret);
 
@@ -39,8 +38,8 @@ bool large_room_step_from_job(const struct job *job, struct large_room_step *ret
 
 /* --- state_changes.c ------------------------------------------------------------------ */
 
-/* Returns a copy of the voice state without a channel, to send for a user who left or is in a
- * hidden channel. */
+/* Returns a copy of the voice state without a channel. It is sent if the user has left voice or is
+ * in a hidden channel. */
 struct voice_state voice_state_without_channel(const struct voice_state *s);
 /* Sends the voice state to the relay (relay_voice_state) after the commit. Clients get no event. */
 void voice_state_send_to_relay(struct call *call, const struct voice_state *s);

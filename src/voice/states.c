@@ -53,7 +53,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- GET ------------------------------------------------------------------------------ */
 
-/* Returns ERR_UNKNOWN_VOICE_STATE if the caller cannot view the channel of the voice state. */
+/* Returns ERR_UNKNOWN_VOICE_STATE if the caller cannot view the channel of a voice state. */
 static enum err check_can_view_voice_state(struct call *call, const struct voice_state *s)
 {
     enum err e = s->user_id == call->caller->id
@@ -95,8 +95,8 @@ static enum err get_voice_state(struct call *call)
 
 /* --- PATCH ---------------------------------------------------------------------------- */
 
-/* Resolves the stage channel in the body. A user who is in the channel (`there`) needs no
- * VIEW_CHANNEL. */
+/* Resolves the stage channel in the body. If `there` is true, the user is in the channel and needs
+ * no VIEW_CHANNEL. */
 static enum err resolve_stage_channel(struct call *call, snowflake channel_id, bool there)
 {
     enum err e = resolve_channel_by_id(call, channel_id);

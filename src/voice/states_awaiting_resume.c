@@ -2,8 +2,8 @@
  * sessions resume. A restart closes all voice sockets. Clients do not send op 4 again: they
  * reconnect on VOICE_SERVER_UPDATE. Therefore a resumed session gets VOICE_SERVER_UPDATE for each
  * of its voice states. If RESUME is refused, the client starts a new session; the new session of a
- * bot takes over the voice state in each guild that it has received. If there was no refused
- * RESUME, the bot itself was restarted and is in no channel. */
+ * bot takes over the voice state in each guild that it has received. A bot without a refused RESUME
+ * was itself restarted, and is in no channel. */
 #include "voice/states_awaiting_resume.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 
 enum {
     REFUSED_RESUME_MS = 60 * 1000
-}; /* maximum time from a refused RESUME until the account's next session receives its guilds */
+}; /* maximum time between a refused RESUME and the guilds of the account's next session */
 
 struct refused_resume {
     snowflake user_id;
@@ -71,7 +71,7 @@ struct state_restore {
     snowflake user_id, guild_id;
     uint64_t session;
     char session_id[33];
-    /* True: restore all voice states of the session; false: only the one in guild_id. */
+    /* True: restore all voice states of the session. False: only the one in guild_id. */
     bool resumed;
 };
 
@@ -89,8 +89,8 @@ static enum err find_voice_states_to_restore(struct call *call, const struct sta
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-/* Reads whether there are voice states to restore. Most sessions are not in voice, so this read
- * avoids a write transaction for them. */
+/* Reads whether there are voice states to restore. Saves a write transaction for most sessions,
+ * which are not in voice. */
 static enum err read_voice_states_to_restore(struct call *call)
 {
     struct list states;
@@ -106,7 +106,7 @@ static enum err prepare_restoring_voice_states(struct call *call)
     return OK;
 }
 
-/* A resumed session keeps its id, so VOICE_STATE_UPDATE is not emitted. */
+/* Does not emit VOICE_STATE_UPDATE, because a resumed session has the same id. */
 static enum err restore_voice_state_of_session(struct call *call, const struct state_restore *r,
                                                struct voice_state *s)
 {

@@ -11,9 +11,9 @@ void refused_resumes_add_account(struct map *refusals, snowflake user_id);
 bool refused_resumes_contain_account(const struct map *refusals, snowflake user_id);
 void refused_resumes_remove(struct map *refusals, bool all); /* removes expired entries or all */
 
-/* Restore the voice states of a resumed session, or the account's voice state in a guild. Call on a
- * loop after the session's queue was created; at the end session_opcodes_on_restore_finished is
- * called. */
+/* Restore the voice states of a resumed session, or the account's voice state in a guild, and
+ * finally call session_opcodes_on_restore_finished. Must be called on an event loop, after the
+ * session's opcode queue was created. */
 void restore_states_of_resumed_session(struct voice_service *v, struct api *api,
                                        const struct gateway_hook_session *who);
 void restore_state_of_new_session(struct voice_service *v, struct api *api,

@@ -1,11 +1,11 @@
-/* visible_states.c - the voice states of a guild that one of its members can see. */
+/* visible_states.c - reads the voice states of a guild that a member can see. */
 #include "base/map.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 #include "voice/states.h"
 
-/* Returns the voice channels that a member can view. They are computed once, before all voice
- * states are filtered. */
+/* Returns the voice channels that a member can view. Called once, before voice states are filtered.
+ */
 static struct map find_visible_voice_channels(const struct permission_input *who,
                                               const struct list *channels)
 {
@@ -43,9 +43,9 @@ static void add_visible_states(struct tx *tx, const struct permission_input *who
     map_clear(&seen);
 }
 
-/* Adds the members of the voice states that were added, for a guild that is sent without all its
- * members. The viewer's own member is already included. Voice states and members are both ordered
- * by user id. */
+/* Adds the members to whom the added voice states belong, for a guild that is sent without all its
+ * members. The viewer's own member is already included. Voice states and members are both sorted by
+ * user id. */
 static enum err add_members_of_states(struct tx *tx, const struct permission_input *who,
                                       struct gateway_guild *ret)
 {

@@ -17,23 +17,22 @@ extern const struct domain regions_domain, voice_domain, calls_domain;
 extern const struct domain voice_keys_domain, voice_effects_domain, voice_rooms_domain;
 extern const struct domain streams_domain, stream_files_domain;
 
-/* Settings of the operator, which are set before the server starts: whether voice keys may also be
- * signed with the second label (keys.c), and whether all accounts count as premium. */
+/* Set options of the operator, before the server starts: whether voice keys may also be signed with
+ * the second label (keys.c), and whether all accounts count as premium. */
 void voice_keys_configure(bool accept_second_label);
 void voice_effects_configure(bool everybody_is_premium);
 
 /* Maximum number of participants of a voice channel: each packet is sent to all others. */
 enum { VOICE_ROOM_MAX = 10000 };
 
-/* The queues of voice opcodes of this node's sessions, and the node's lease on their voice
- * states. */
+/* Queues of voice opcodes of this node's sessions, and the node's lease on their voice states. */
 struct voice_service;
 
 /* Starts the voice service and marks the voice states of the previous process as waiting for
- * RESUME. Call it when the event loops run, before the server accepts connections. */
+ * RESUME. Must be called when the event loops run, before the server accepts connections. */
 enum err voice_start(struct api *api, struct loops *loops, struct voice_service **ret);
-/* Stops the voice service. Call it when no request runs any more, before the event loops stop. v
- * may be NULL. */
+/* Stops the voice service, after the last request and before the event loops stop. v may be NULL.
+ */
 void voice_stop(struct voice_service *v);
 void voice_free(struct voice_service *v);
 
@@ -43,19 +42,18 @@ struct relay_source voice_relay_source(struct api *api);
 /* Sets the endpoint (host and path) of this server's own relay; NULL if there is none. The string
  * is not copied. */
 void voice_set_relay_endpoint(const char *endpoint);
-/* In a cluster: the first function lets this node carry voice rooms, the second moves its rooms to
- * other nodes. Both block, so do not call them on an event loop. */
+/* In a cluster: voice_start_accepting_rooms lets this node carry voice rooms; voice_hand_over_rooms
+ * moves its rooms to other nodes. Both block, so they must not be called on an event loop. */
 enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint);
 void voice_stop_accepting_rooms(struct voice_service *v);
 
-/* Functions for gateway_hooks. v may be NULL. voice_handle_opcode returns false if the payload does
- * not match the opcode. */
+/* Callbacks for struct gateway_hooks; v may be NULL. voice_handle_opcode returns false if the
+ * payload does not match the opcode. */
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_hook_session *who, int op,
                          struct str d);
 void voice_on_session_end(struct voice_service *v, const struct gateway_hook_session *who);
-/* Call after these events, which can restore voice states from before a restart
- * (states_awaiting_resume.c): a session was resumed; a RESUME was refused; a bot's new session
- * received a guild. */
+/* Restore voice states from before a restart (states_awaiting_resume.c). Called when a session was
+ * resumed, when a RESUME was refused, and when a bot's new session has received a guild. */
 void voice_on_session_resumed(struct voice_service *v, const struct gateway_hook_session *who);
 void voice_on_resume_refused(struct voice_service *v, snowflake user_id);
 void voice_on_guild_received(struct voice_service *v, const struct gateway_hook_session *who,

@@ -61,8 +61,7 @@ static enum err resolve_stage_id(struct world_file_importer *im, const struct wo
     return e;
 }
 
-/* Imports an open stage. It has no speaker, so it is closed after SILENCE_US unless a speaker
- * joins. */
+/* Imports an open stage, which is closed after SILENCE_US unless a speaker joins. */
 static enum err import_stage(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake guild)
 {

@@ -1,12 +1,13 @@
-/* bundle.c - reads, writes and repairs bundles: all commands of a guild (or global) in one row. */
+/* bundle.c - reads, writes and repairs bundles: a bundle is one row with all commands of a guild,
+ * or with all global commands. */
 #include "commands/index/bundle.h"
 
 #include "api/jobs/internal_call.h"
 #include "base/log.h"
 #include "commands/internal.h"
 
-/* Maximum bytes of texts in a bundle row. A bundle with longer texts stores none, because every
- * change of a command rewrites the row: readers then use the command rows. */
+/* Maximum size of the texts in a bundle row, in bytes. Bundles with longer texts store none,
+ * because every change of a command rewrites the row; readers then use the command rows. */
 enum { MOST_TEXTS = 256 * 1024 };
 
 /* --- entries of a bundle, read from command rows -------------------------------------- */
@@ -32,8 +33,8 @@ static struct command_bundle_entry bundle_entry_from_row(const struct rows *r)
     };
 }
 
-/* Reads the entries (struct command_bundle_entry) from the command rows, without the lengths of
- * their texts. */
+/* Reads the entries of a bundle (struct command_bundle_entry) from the command rows, without the
+ * lengths of their texts. */
 static enum err read_bundle_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
                                     struct list *ret)
 {
@@ -97,8 +98,7 @@ enum err read_command_bundle(struct tx *tx, snowflake application_id, snowflake 
 static const char READ_TEXTS[] =
     "select id, plain from commands where application_id = $1 and guild_id = $2 order by id";
 
-/* Returns whether the text is a JSON object, because readers insert fields before its closing
- * brace. */
+/* Returns whether the text is a JSON object. Readers insert fields before its closing brace. */
 static bool is_json_object(struct str text)
 {
     return text.n >= 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
@@ -118,7 +118,7 @@ enum err command_bundle_iterator_begin(struct tx *tx, const struct command_bundl
     return tx_query(tx, READ_TEXTS, BIND(v_id(b->application_id), v_id(b->guild_id)), &ret->rows);
 }
 
-/* Advances to the command row with this id. Rows and entries are both sorted by id. */
+/* Advances to the command row with this id. Both rows and entries are sorted by id. */
 static bool advance_to_command_row(struct command_bundle_iterator *w, snowflake id, struct str *ret)
 {
     while (!w->at_row || row_id(&w->rows, 0) < id) {
@@ -158,7 +158,7 @@ enum err command_bundle_iterator_end(struct command_bundle_iterator *w)
 static const char OLD_ENTRIES[] =
     "select entries from command_lists where application_id = $1 and guild_id = $2";
 
-/* Reads the entries of the stored bundle. ret is empty if there is no stored bundle. */
+/* Reads the entries of the stored bundle. *ret is empty if there is no stored bundle. */
 static enum err read_stored_bundle_entries(struct tx *tx, snowflake application_id,
                                            snowflake guild_id, struct command_bundle *ret)
 {
@@ -184,7 +184,7 @@ static enum err read_bundle_entry_sizes(struct tx *tx, struct command_bundle_ent
 
     if (e)
         return e;
-    /* Texts may become invalid at the next row, because only their lengths are used. */
+    /* Texts need not stay valid after the next row is read, because only their lengths are used. */
     rows.lent = true;
     if (rows_next(&rows) && is_json_object(row_text(&rows, 0))) {
         k->length = (uint32_t)row_text(&rows, 0).n;
@@ -193,7 +193,7 @@ static enum err read_bundle_entry_sizes(struct tx *tx, struct command_bundle_ent
     return rows_end(&rows);
 }
 
-/* Reads the text sizes of the commands that have changed. A command with an unchanged version has
+/* Reads the text lengths of the commands that have changed. A command with an unchanged version has
  * the same texts as before. */
 static enum err read_changed_bundle_entry_sizes(struct tx *tx, struct list *list,
                                                 const struct command_bundle *bundle)
@@ -231,8 +231,7 @@ static size_t remove_unreadable_bundle_entries(struct command_bundle_entry *k, s
     return left;
 }
 
-/* Joins the JSON texts of the commands with commas. ret stays empty if the texts exceed
- * MOST_TEXTS. */
+/* Joins the JSON texts of the commands with commas. *ret stays empty above MOST_TEXTS bytes. */
 static enum err concatenate_command_texts(struct tx *tx, const struct command_bundle *b,
                                           struct buf *ret)
 {

@@ -3,7 +3,7 @@
 
 enum { HEADER = 8, ENTRY = 44 };
 
-/* First bytes of encoded entries; the last one is the format version. */
+/* First bytes of the encoded entries; the last of these is the format version. */
 static const unsigned char magic[4] = { 'G', 'C', 'B', 1 };
 
 static unsigned char *write_little_endian_number(unsigned char *at, uint64_t v, size_t bytes)
@@ -41,7 +41,7 @@ struct str encode_command_bundle_entries(struct arena *arena,
     return str_slice((const char *)bytes, size);
 }
 
-/* Decodes a little-endian number. Compilers turn this into a single load. */
+/* Decodes a little-endian number. Compilers turn this code into a single load. */
 static uint32_t parse_u32(const unsigned char *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -68,8 +68,8 @@ static struct command_bundle_entry parse_bundle_entry(const unsigned char *at)
     };
 }
 
-/* Returns whether a JSON object of this length starts at this offset and is followed by a comma or
- * by the end. */
+/* Returns whether a JSON object of this length starts at the offset and is followed by a comma or
+ * by the end of the text. */
 static bool has_json_object_at(struct str texts, size_t at, size_t length)
 {
     if (length < 2 || at > texts.n || length > texts.n - at)
@@ -85,7 +85,7 @@ static bool command_texts_match_entries(struct str texts,
     size_t at = 0;
 
     if (!texts.n)
-        return true; /* without texts in the bundle, the texts are in the command rows */
+        return true; /* a bundle without texts is valid: the command rows have the texts */
     for (size_t i = 0; i < count; i++) {
         if (!has_json_object_at(texts, at, entries[i].length))
             return false;

@@ -1,5 +1,5 @@
-/* index.h - command indexes: the commands available in a guild, for an account, of an application
- * or in a private channel. Start with index_routes.c. */
+/* index.h - command indexes: lists of the commands available in a guild, for an account, of an
+ * application or in a private channel. Start with index_routes.c. */
 #ifndef COMMANDS_INDEX_H
 #define COMMANDS_INDEX_H
 
@@ -39,8 +39,8 @@ struct command_use_count {
 /* Reads the applications of an index. key is the id of a guild, account, application or channel. */
 enum err read_command_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
                                          struct list *ret);
-/* Iterate over the bundles of the index's applications: global commands, then those of the guild. A
- * bundle is valid until the next one is read. */
+/* Iterate over the bundles of the index's applications: global commands, then commands of the
+ * guild. A bundle is valid until the next bundle is read. */
 enum err read_command_index_bundles(struct tx *tx, enum command_index_kind kind, snowflake key,
                                     struct rows *ret);
 bool command_index_bundles_read_next(struct rows *rows, struct command_bundle *ret,
@@ -48,8 +48,8 @@ bool command_index_bundles_read_next(struct rows *rows, struct command_bundle *r
 /* Reads recent uses of global commands (struct command_use_count). */
 enum err read_command_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
                                  struct list *ret);
-/* Ranks the commands of a bundle by uses: rank 1 has the most. On a tie the older command is
- * first. */
+/* Ranks the commands of a bundle by uses: rank 1 has the most uses. Of two commands with equal
+ * uses, the older command is first. */
 void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks);
 /* Reads the version of an index. *ret is the id of the last change of the index or of its
  * applications, or version_key if nothing has changed. *ret_own is the id of the last change of the
@@ -64,19 +64,19 @@ struct command_index_member {
     struct tx *tx;
     const struct member_access *member_access;
     bool adult;
-    struct list targets;         /* target ids (snowflake) of the permission rows, sorted */
+    struct list targets;         /* ids (snowflake) of the targets of the permission rows, sorted */
     struct list rows;            /* struct command_permission, parallel to targets */
     struct list channel_classes; /* struct channel_permission_class, without duplicates */
 };
 
 enum err read_command_index_member(struct tx *tx, const struct member_access *s, bool adult,
                                    struct command_index_member *ret);
-/* Returns the permission rows of a command or an application in the guild (struct
- * command_permission). */
+/* Returns the permission rows (struct command_permission) of a command or application in the guild.
+ */
 struct list find_command_index_permission_rows(const struct command_index_member *r,
                                                snowflake target_id);
-/* Returns true if the command is allowed in at least one channel of the guild. All fields of q
- * except those of the channel must be set. */
+/* Returns whether the command is allowed in at least one channel of the guild. All fields of q
+ * except those about the channel must be set. */
 bool command_is_allowed_in_any_channel(const struct command_index_member *r,
                                        struct command_permission_check *q);
 /* Returns the permission rows of a command or application that concern the member, as the index
@@ -89,7 +89,7 @@ const struct command_index_permissions *find_command_permissions_of_index_member
 /* A class of channels or threads in which the member has the same command permissions. */
 struct channel_permission_class {
     uint64_t permissions; /* permissions of the member */
-    /* Channel id; for a Discord thread, its parent; 0 if no permission row names a channel. */
+    /* Channel id; for a Discord thread, id of its parent; 0 if no row names a channel. */
     snowflake channel_id;
     bool nsfw, thread;
 };
@@ -100,11 +100,12 @@ enum err read_channel_permission_classes(struct tx *tx, const struct member_acce
 
 /* --- index_routes.c ------------------------------------------------------------------- */
 
-/* Data that all commands of an index reply share. */
+/* Data that is needed to write the commands of an index reply. */
 struct command_index_request {
     struct call *call;
     enum command_index_kind kind;
-    /* Version_key: id for which the index version is stored; 0 means the same as key. */
+    /* key: id of the index. version_key: id with which the index version is stored, or 0 for key.
+     */
     snowflake key, version_key;
     struct command_permission_check check; /* template; each command adds its fields */
     struct str locale;
@@ -122,7 +123,7 @@ struct command_index_request {
 
 /* Computes the key of a cached reply: a digest of all data that the reply depends on, including the
  * index versions, which every change of a command increments (invalidate_command_index). Returns
- * false if that data is too long. */
+ * false if this data is too long. */
 bool compute_command_index_cache_key(const struct command_index_request *v,
                                      struct result_cache_key *ret);
 

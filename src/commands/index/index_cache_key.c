@@ -31,7 +31,7 @@ static void append_cache_key_request(struct buf *out, const struct command_index
                                      (uint64_t)q->administrator << 1 | (uint64_t)q->timed_out);
 }
 
-/* Appends the member's permissions to the key. The user id and roles matter only if there are
+/* Appends the member's permissions to the key. The user id and roles are only needed if there are
  * permission rows. */
 static void append_cache_key_member(struct buf *out, const struct command_index_member *r)
 {

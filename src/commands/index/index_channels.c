@@ -7,11 +7,12 @@
 
 #include "platform/channels/channels.h"
 
-/* The columns of a channel or Discord thread that affect command permissions. */
+/* Columns of a channel or Discord thread that affect command permissions. */
 struct command_channel {
     snowflake id, parent_id;
     int64_t type;
-    bool nsfw, member;      /* `member`: the user is a member of this private Discord thread */
+    /* nsfw: age-restricted channel. member: the user is a member of this private Discord thread. */
+    bool nsfw, member;
     struct list overwrites; /* overwrites (struct overwrite) that apply to the member */
 };
 
@@ -41,15 +42,15 @@ static enum err read_unarchived_channels(struct tx *tx, snowflake guild_id, snow
     return rows_end(&rows);
 }
 
-/* Selects only the overwrites of the member, of his roles and of @everyone, because a channel may
- * have a thousand overwrites. */
+/* Selects the overwrites of the member, of his roles and of @everyone, but no others, because a
+ * channel may have a thousand overwrites. */
 static const char OVERWRITES_ABOUT[] =
     "select o.target_id, o.type, o.allow, o.deny, o.channel_id from overwrites o "
     "cross join channels c where c.id = o.channel_id and c.guild_id = $1 and (o.target_id = $1 or "
     "o.target_id = $2 or o.target_id in (select role_id from member_roles where guild_id = $1 and "
     "user_id = $2)) order by o.channel_id";
 
-/* Adds to each channel the overwrites that apply to the member. Rows and channels are both sorted
+/* Adds to each channel the overwrites that apply to the member. Both rows and channels are sorted
  * by channel id. */
 static enum err read_member_overwrites(struct tx *tx, const struct member_access *s,
                                        struct list *channels)

@@ -29,7 +29,7 @@ enum err on_command_index_changed(struct call *call, snowflake id)
     "insert into command_indexes (id, version) select distinct " channel_ ", cast($2 as bigint) "
 #define ON_VERSION_CONFLICT " on conflict (id) do update set version = excluded.version"
 #define BRINGS_COMMANDS(i_) i_ ".type = 'service' and " INTEGRATION_HAS_COMMANDS(i_)
-/* SQL: selects the DM channel d between the bot of application a and a user. */
+/* SQL: selects the DM channel d between a user and the bot of application a. */
 #define DIRECT_WITH(user_)                                                   \
     "d.low_id = case when a.bot_id < " user_ " then a.bot_id else " user_ "" \
     " end and d.high_id = case when a.bot_id < " user_ " then " user_ " else a.bot_id end"
@@ -89,7 +89,7 @@ enum err invalidate_command_indexes_of_member(struct call *call, const struct me
 /* Channels per job step; each user of a channel may be in a hundred guilds. */
 enum { CHANNELS_A_STEP = 50 };
 
-/* Position in the list of the bot's DM channels: first the open ones, then the closed ones. */
+/* Position in the list of the bot's DM channels: first the open, then the closed channels. */
 struct bot_channel_walk {
     snowflake guild_id, application_id, bot_id;
     int64_t closed;
@@ -111,7 +111,8 @@ static const char SET_VERSIONS_OF_PAGE[] = SET_DIRECT_VERSIONS(
 
 static const char READ_BOT_ID[] = "select bot_id from applications where id = $1";
 
-/* Invalidates one page of channels. *ret_count is their number; w->after becomes the last one. */
+/* Invalidates the indexes of one page of channels. *ret_count is the number of channels; w->after
+ * becomes the last channel. */
 static enum err invalidate_command_indexes_of_channels(struct call *call,
                                                        struct bot_channel_walk *w,
                                                        int64_t *ret_count)
@@ -228,7 +229,7 @@ static enum err invalidate_indexes_of_application(struct call *call, snowflake i
     return e;
 }
 
-/* Cost of deleting a command, which may have some MiB, compared to deleting a small row. */
+/* Cost of deleting a command, which may have some MiB, as a multiple of the cost of a small row. */
 enum { COST_OF_COMMAND = 30 };
 
 static const char DELETE_NEXT_COMMAND[] =
@@ -280,7 +281,7 @@ static const char DELETE_ENTITY_PERMISSIONS[] =
     "delete from command_permissions where entity_id = $1 and guild_id = $2";
 
 /* Deletes the permission rows of a role, channel or member. guild_id may be 0 for a channel,
- * because its rows are only in its guild. */
+ * because only the channel's own guild has rows about it. */
 static enum err delete_command_permissions_of_entity(struct call *call, snowflake guild_id,
                                                      snowflake entity_id)
 {

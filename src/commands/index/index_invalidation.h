@@ -6,8 +6,8 @@
 #include "api/deletion.h"
 #include "api/hooks.h"
 
-/* Invalidates an index by giving it a new version. `id` is a guild, account or channel. It may also
- * be an application: then all indexes that list its commands are invalidated. */
+/* Invalidates an index by giving it a new version. `id` is a guild, account or channel. For the id
+ * of an application, all indexes that list its commands are invalidated. */
 enum err invalidate_command_index(struct tx *tx, snowflake id);
 enum err on_command_index_changed(struct call *call, snowflake id);
 
@@ -15,16 +15,16 @@ enum err on_command_index_changed(struct call *call, snowflake id);
 #define INTEGRATION_HAS_COMMANDS(i) i ".scopes like '%\"applications.commands\"%'"
 
 /* Invalidate the indexes of an account and of its DM channels with bots, except where another guild
- * of the user has the app. Call after an app was installed and before it is removed: a user has an
- * app's commands in the DM with its bot if the app is installed on the account or in a guild of the
- * user. */
+ * of the user has the app. Must be called after an app was installed and before it is removed. A
+ * user has an app's commands in the DM with its bot if the app is installed on the account or in a
+ * guild of the user. */
 enum err invalidate_command_indexes_of_account(struct call *call,
                                                const struct account_app_installation *a);
 enum err invalidate_command_indexes_of_member(struct call *call, const struct member *m);
 enum err invalidate_command_indexes_of_guild_app(struct call *call,
                                                  const struct guild_app_installation *a);
-/* Invalidates the index of the DM channel with a blocked bot, whose commands cannot be used
- * there. */
+/* Invalidates the index of the DM channel with a bot that the user blocked: the bot's commands
+ * cannot be used there. */
 enum err invalidate_command_index_of_blocked_bot(struct call *call,
                                                  const struct user_block_change *b);
 extern const struct job_kind
@@ -38,7 +38,7 @@ enum err delete_command_permissions_of_role(struct call *call, const struct role
 enum err delete_command_permissions_of_channel(struct call *call, snowflake id);
 enum err delete_command_permissions_of_member(struct call *call,
                                               const struct member_leaving_guild *leave);
-/* Deletes the permission rows of an app that left a guild; the rows of the app's commands stay. */
+/* Deletes an app's own permission rows when it left a guild; rows of its commands stay. */
 enum err delete_command_permissions_of_app(struct call *call,
                                            const struct guild_app_installation *a);
 

@@ -1,5 +1,5 @@
-/* index_member_filter.c - filters a guild's index: lists the commands that a member can use in some
- * channel. */
+/* index_member_filter.c - filters a guild's index: lists the commands that a member can use in at
+ * least one channel. */
 #include "commands/index/index.h"
 #include "commands/permissions/permission_deletion.h"
 #include "model/fields/ids.h"
@@ -8,7 +8,7 @@ static const char PERMISSIONS_OF_GUILD[] =
     "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "
     "where p.guild_id = $1 and " PERMISSION_NOT_DELETED " order by p.target_id, p.position";
 
-/* Reads the permission rows of the guild. *ret_channels is true if a row names a channel. */
+/* Reads the permission rows of the guild. *ret_channels says whether a row names a channel. */
 static enum err read_command_permission_rows(struct command_index_member *r, bool *ret_channels)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -39,8 +39,8 @@ enum err read_command_index_member(struct tx *tx, const struct member_access *s,
     return e ? e : read_channel_permission_classes(tx, s, channels, &ret->channel_classes);
 }
 
-/* Returns the index of the first permission row of a target, by binary search. The rows are sorted
- * by target. */
+/* Returns the index of the first permission row of a target, by binary search, because the rows are
+ * sorted by target. */
 static size_t find_first_row_of_target(const struct list *targets, snowflake target_id)
 {
     const snowflake *all = targets->items;

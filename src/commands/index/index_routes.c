@@ -1,5 +1,4 @@
-/* index_routes.c - GET …/application-command-index for guilds, accounts, applications and channels.
- */
+/* index_routes.c - GET …/application-command-index for guilds, accounts, apps and channels. */
 #include "commands/index/index.h"
 
 #include "commands/index/index_invalidation.h"
@@ -36,7 +35,7 @@ static enum err encode_localized_command(struct command_index_request *v,
     return OK;
 }
 
-/* Writes the stored JSON text; adds the caller's fields before the closing brace. */
+/* Writes the stored JSON text, and inserts the caller's fields before the closing brace. */
 static void write_stored_command_json(struct command_index_request *v,
                                       const struct index_command *s)
 {
@@ -86,8 +85,8 @@ static bool application_is_launchable(const struct command_index_request *v,
     return false;
 }
 
-/* Returns whether the application is in the index. Apps without the scope applications.commands are
- * not. */
+/* Returns whether the application is in the index. Applications without the scope
+ * applications.commands are not listed. */
 static bool application_is_in_index(const struct command_index_request *v, snowflake application_id)
 {
     const struct command_index_application *a = v->applications.items;
@@ -104,8 +103,8 @@ static bool application_is_in_index(const struct command_index_request *v, snowf
     return low < v->applications.count && a[low].id == application_id;
 }
 
-/* Returns whether the caller may use the command. Decides by evaluate_command_permission, like an
- * invocation. */
+/* Returns whether the caller may use the command. Calls evaluate_command_permission, as an
+ * invocation does. */
 static bool caller_may_use_command(const struct command_index_request *v,
                                    const struct command_bundle *b,
                                    const struct command_bundle_entry *k)
@@ -142,7 +141,7 @@ static enum err write_bundle_commands(struct command_index_request *v,
     enum err e = command_bundle_iterator_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
-    /* Texts may become invalid at the next row, because they are copied before. */
+    /* Texts need not stay valid after the next row is read, because they are copied first. */
     walk.rows.lent = true;
     while (!e && command_bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
@@ -229,8 +228,8 @@ static enum err read_command_index_data(struct command_index_request *v)
     return OK;
 }
 
-/* Writes the reply, which command_index_reply describes. No struct of the reply is built, because
- * it may be large and most of it is stored text. */
+/* Writes the reply, which command_index_reply describes, without a struct of the reply: the reply
+ * may be large, and most of it is stored text. */
 static enum err write_command_index_json(struct command_index_request *v)
 {
     struct json_writer *j = &v->json;
@@ -250,8 +249,8 @@ static enum err write_command_index_json(struct command_index_request *v)
     return e;
 }
 
-/* Replies from the cache if possible, because many users request the same index, and users request
- * it again. */
+/* Replies from the cache if possible, because many users request the same index, and each user
+ * requests it several times. */
 static enum err reply_with_command_index(struct command_index_request *v)
 {
     enum err e = read_command_index_data(v);
@@ -343,8 +342,8 @@ enum err get_application_command_index(struct call *call)
 static const char APPLICATION_OF_BOT[] =
     "select id from applications where bot_id = $1 and removed = 0";
 
-/* Finds the application whose bot is the other user of this DM channel. ret is set to 0 if the
- * other user is not a bot. */
+/* Finds the application whose bot is the other user of this DM channel. Sets *ret to 0 if the other
+ * user is not a bot. */
 static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
 {
     struct list others;
@@ -362,8 +361,8 @@ static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
     return e;
 }
 
-/* Replies with the commands in the DM channel with a bot: those with the context BOT_DM if the app
- * is installed for the user. */
+/* Replies with the commands in the DM channel with a bot: if the app is installed for the user, the
+ * commands with the context BOT_DM. */
 static enum err reply_with_command_index_of_bot_dm(struct call *call)
 {
     struct command_index_request v = {
@@ -381,7 +380,7 @@ static enum err reply_with_command_index_of_bot_dm(struct call *call)
     if (!e && v.key)
         e = read_whether_app_is_installed_on_account(call->tx, v.key, call->caller->id,
                                                      &v.check.installed);
-    /* A user who has blocked the bot cannot use its commands, so none are listed. */
+    /* List no commands of a bot that the user has blocked, because the user cannot use them. */
     if (!e && v.key)
         e = direct_channel_write_is_refused(call->tx, call->target.channel, call->caller->id,
                                             &barred);

@@ -31,8 +31,8 @@ DECLARE_QUERIES(applications_sql,
                 "select " APPLICATION_COLUMNS " from applications a " VERSION_OF
                 "where a.removed = 0 and a.id in ",
                 " order by a.id");
-/* The condition on scopes excludes apps without commands in the guild: they lack the scope
- * applications.commands. */
+/* The condition on scopes excludes apps without the scope applications.commands, which have no
+ * commands in the guild. */
 static const char applications_of_guild[] =
     "select " APPLICATION_COLUMNS
     " from integrations i join applications a on a.id = i.application_id " VERSION_OF
@@ -89,7 +89,7 @@ enum err read_command_index_applications(struct tx *tx, enum command_index_kind 
     return rows_end(&rows);
 }
 
-/* Guild commands are found only for guild indexes: in other indexes the key is not a guild id, so
+/* Guild commands are found only for guild indexes: the key of other indexes is not a guild id, so
  * it matches no guild. */
 DECLARE_QUERIES(bundles_sql,
                 "select application_id, guild_id, entries, texts from command_lists "
@@ -101,7 +101,8 @@ enum err read_command_index_bundles(struct tx *tx, enum command_index_kind kind,
 {
     enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
 
-    ret->lent = true; /* texts may become invalid at the next row, because they are copied before */
+    /* texts need not stay valid after the next row is read, because they are copied first */
+    ret->lent = true;
     return e;
 }
 
@@ -160,7 +161,7 @@ void rank_commands_by_use(const struct command_bundle *b, const struct list *use
 
     for (size_t i = 0; i < b->count; i++) {
         ranks[i] = uses->count ? -find_command_uses(uses, b->entries[i].id) : 0;
-        /* Counts commands without a rank; after the loop, `unused` is the rank of all of them. */
+        /* Count commands without a rank, so that `unused` becomes the rank of all of them. */
         unused += ranks[i] < 0;
     }
     for (int64_t rank = 1; rank < unused; rank++) {

@@ -7,8 +7,7 @@
 static const char IN_GUILD[] =
     "select 1 from integrations i where i.guild_id = $2 and i.application_id = $1 and "
     "i.type = 'service' and " INTEGRATION_HAS_COMMANDS("i");
-/* The query starts from the user's guilds, because a user is in few guilds, but an app may be in
- * many. */
+/* Starts from the user's guilds, because a user is in few guilds, but an app may be in many. */
 static const char IN_USER_GUILDS[] =
     "select 1 from members m cross join integrations i where m.user_id = $2 and "
     "i.guild_id = m.guild_id and i.application_id = $1 and i.type = 'service' "

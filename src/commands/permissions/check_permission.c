@@ -1,5 +1,4 @@
-/* check_permission.c - check_command_permission: reads the data that evaluate_command_permission
- * needs. */
+/* check_permission.c - check_command_permission: reads the data for evaluate_command_permission. */
 #include "commands/permissions/permission_deletion.h"
 #include "platform/accounts/age.h"
 #include "platform/channels/channels.h"
@@ -58,7 +57,8 @@ static struct command_permission_check new_command_permission_check(
     };
 }
 
-/* Reads in which of the installation contexts that the command supports the user has the app. */
+/* Reads how the app is installed for the user, as far as the command supports it (bits of
+ * integration_type). */
 static enum err read_app_install_types(struct tx *tx, const struct command_invoker *invoker,
                                        struct command_permission_check *q)
 {

@@ -26,8 +26,7 @@ static bool user_has_role(const struct command_permission_check *q, snowflake id
     return false;
 }
 
-/* Combines the permission rows of the user's roles. If one role allows the command, the result is
- * allowed. */
+/* Combines the permission rows of the user's roles. One role that allows the command is enough. */
 static enum permission_row_result evaluate_role_rows(const struct list *rows,
                                                      const struct command_permission_check *q)
 {
@@ -70,8 +69,8 @@ unsigned command_get_usable_install_types(const struct command_permission_check 
 
     if (!(q->contexts & q->contexts_to_check))
         return 0;
-    /* In a private channel, the command must support INSTALL_USER. An app in a group DM is
-     * available to all its recipients. */
+    /* A command in a private channel must support INSTALL_USER. An app in a group DM is available
+     * to all recipients. */
     if (q->in_group && q->integration_types >> INSTALL_USER & 1)
         install_types |= 1u << INSTALL_GUILD;
     return install_types;
@@ -85,7 +84,7 @@ static bool command_is_available_in_context(const struct command_permission_chec
 /* --- access to the channel ------------------------------------------------------------ */
 
 /* Returns whether the user has access to the channel. User-installed commands do not need
- * SEND_MESSAGES: if the user lacks it, only he sees the response. */
+ * SEND_MESSAGES: without it, only the user sees the response. */
 static bool has_channel_access(const struct command_permission_check *q)
 {
     uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
@@ -107,8 +106,8 @@ static bool default_permissions_allow_user(const struct command_permission_check
 }
 
 /* Checks the permission rows of the user and of his roles, then the default permissions. A
- * permission row of the command overrides the default permissions; a row of the whole application
- * does not. */
+ * permission row of the command overrides the default permissions; a permission row of the whole
+ * application does not. */
 enum command_permission_result evaluate_command_user_permission(
     const struct command_permission_check *q)
 {

@@ -7,14 +7,14 @@
 
 struct permission_deletion {
     snowflake target_id, application_id;
-    /* Number of this deletion; it deletes permission rows with a smaller round number. */
+    /* number of this deletion, which deletes permission rows with a smaller round number */
     int64_t round;
     bool emit_events;
 };
 
-/* Deletes a command's permission rows in one guild. A condition on the round would make SQLite scan
- * all rows of the command. It is not needed: the rows of a command in a guild are replaced
- * together, so they have the same round. */
+/* Deletes a command's permission rows in one guild. The rows of a command in a guild are replaced
+ * together, so they have the same round; a condition on the round would make SQLite scan all rows
+ * of the command. */
 static const char DELETE_IN_GUILD[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
 
@@ -37,8 +37,8 @@ static enum err delete_permissions_in_guild(struct call *call, const struct perm
 static const char NEXT_GUILDS[] = "select guild_id from command_permissions where target_id = $1 "
                                   "and round < $2 order by round, guild_id limit $3";
 
-/* Reads the guilds of the next permission rows, without duplicates. `room` limits the number of
- * permission rows, but at least one guild is read. */
+/* Reads the guilds of the next permission rows, without duplicates. Stops after `room` permission
+ * rows, but reads at least one guild. */
 static enum err read_guilds_of_next_rows(struct call *call, const struct permission_deletion *d,
                                          int64_t room, struct list *ret)
 {
@@ -59,7 +59,7 @@ static enum err read_guilds_of_next_rows(struct call *call, const struct permiss
     return rows_end(&rows);
 }
 
-/* Deletes the next permission rows. Sets ret_left to true if rows remain. */
+/* Deletes the next permission rows. Sets *ret_left to whether rows remain. */
 static enum err run_permission_deletion_step(struct call *call, const struct permission_deletion *d,
                                              int64_t *room, bool *ret_left)
 {
@@ -81,8 +81,7 @@ static const char ROUNDS[] =
     "select (select max(round) from command_permissions where target_id = $1), "
     "(select round from permission_drops where target_id = $1)";
 
-/* Reads a round number that is greater than those of all permission rows, or 0 if there are no
- * rows. */
+/* Reads a round number that is greater than those of all permission rows, or 0 without rows. */
 static enum err read_next_deletion_round(struct tx *tx, snowflake target_id, int64_t *ret)
 {
     struct rows row;
@@ -96,8 +95,8 @@ static enum err read_next_deletion_round(struct tx *tx, snowflake target_id, int
     return OK;
 }
 
-/* Starts a deletion. If an earlier deletion of the same command is pending and emits events, the
- * remaining guilds get these events, too. */
+/* Starts a deletion. If a pending deletion of the same command emits events, its remaining guilds
+ * get these events, too. */
 static const char UPSERT_PENDING_DELETION[] =
     "insert into permission_drops (target_id, application_id, round, told) values ($1, $2, $3, $4) "
     "on conflict (target_id) do update set round = excluded.round, "
@@ -139,7 +138,7 @@ static enum err run_permission_deletion_job(struct call *call, const struct job 
     bool found, left;
     enum err e = tx_one(call->tx, READ_PENDING_DELETION, BIND(v_id(job->key)), &row, &found);
 
-    /* If there is no pending deletion, it was deleted together with its application. */
+    /* without a row, the pending deletion was deleted together with its application */
     if (e || !found)
         return e;
     struct permission_deletion d = { job->key, row_id(&row, 0), row_int(&row, 1),

@@ -1,8 +1,8 @@
 /* permission_deletion.h - deletes the permission rows of a renamed or deleted command. A command
  * may have rows in a hundred thousand guilds. A row in permission_drops with a new round number
  * hides all permission rows with smaller rounds at once; hidden rows are then deleted in steps. The
- * first step is part of the same transaction; a job runs the others. Rows that are written
- * meanwhile have the new round and stay. */
+ * transaction runs the first step, and a job runs the other steps. Rows that are written meanwhile
+ * have the new round and stay. */
 #ifndef COMMANDS_PERMISSION_DROPS_H
 #define COMMANDS_PERMISSION_DROPS_H
 
@@ -14,12 +14,12 @@
     "not exists (select 1 from permission_drops d where d.target_id = p.target_id and d.round " \
     "> p.round)"
 
-/* Maximum number of permission rows that one transaction deletes. Each guild counts as one more
- * row. */
+/* Maximum number of permission rows that one transaction deletes. Each guild counts as one
+ * additional row. */
 enum { PERMISSION_DELETIONS_PER_STEP = 400 };
 
-/* Deletes at most `room` permission rows of a command, and subtracts the number of deleted rows
- * from `room`. If emit_events is set, emits an event with an empty list to each guild. */
+/* Deletes at most `room` permission rows of a command, and subtracts their number from `room`. If
+ * emit_events is set, emits the permissions event with an empty list to each guild. */
 enum err delete_command_permissions(struct call *call, const struct command_row *k,
                                     bool emit_events, int64_t *room);
 /* Deletes all permission rows of a command in one step, without events; for offline tools. */

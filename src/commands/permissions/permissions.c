@@ -16,7 +16,7 @@ static snowflake target_command_id(const struct call *call)
 }
 
 /* Checks who may read command permissions: bots, and members with MANAGE_GUILD. An app with a
- * bearer token may read only what its user may read. */
+ * bearer token may read what its user may read. */
 enum err check_read_command_permissions(struct call *call)
 {
     bool may =
@@ -155,7 +155,7 @@ static enum err check_can_change_channel(struct call *call, snowflake id, bool *
     return e;
 }
 
-/* Sets ret to whether the caller may change the permission row of this role, member or channel.
+/* Sets *ret to whether the caller may change the permission row of a role, member or channel.
  * Returns ERR_UNKNOWN_… if there is no such role, member or channel. */
 static enum err check_can_change_permission_row(struct call *call,
                                                 const struct command_permission *p, bool *ret)
@@ -262,8 +262,8 @@ static enum err compare_permission_rows(struct permission_replacement *x)
 
 static const char DELETE_ROWS[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
-/* Inserts a permission row. If a deletion of earlier rows is pending, the new row gets the round
- * number of that deletion, so that it stays. */
+/* Inserts a permission row. While a deletion of earlier rows is pending, the new row gets the round
+ * number of the deletion, so that it is not deleted. */
 static const char ADD_ROW[] =
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, "
     "permission, position, round) values ($1, $2, $3, $4, $5, $6, $7, "

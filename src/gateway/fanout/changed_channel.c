@@ -12,7 +12,8 @@
 
 struct changed_channel {
     struct gateway_event *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE */
-    /* Overwrites before the event; NULL if the guild view did not have the channel then. */
+    /* Overwrites of the channel before the event; NULL if the guild view did not have the channel.
+     */
     struct channel_overwrites *before;
 };
 

@@ -2,10 +2,10 @@
  * channels.
  *
  * A user gains a channel when it becomes visible to the user, for example because a role, the roles
- * of the member or the guild's owner change. Bots know all channels anyway. Only the values that
- * the event changed are stored. A session's former permissions are computed from these values when
- * the session is processed, so no table of sessions and channels is needed. Channels are read from
- * the store when the first session needs their payload. */
+ * of the member or the guild's owner change. Bots do not need this, because they know all channels.
+ * Only the values that the event changed are stored. A session's former permissions are computed
+ * from these values when the session is processed, so no table of sessions and channels is needed.
+ * Channels are read from the store when the first session needs their payload. */
 #include "gateway/fanout/channel_visibility.h"
 
 #include <stdlib.h>
@@ -24,9 +24,9 @@
 enum {
     OVERWRITES_PER_TICK = 16,
     CHANNELS_PER_READ = 32, /* channels per store read */
-    /* Cost of one search for the channels to read, in budget ticks (budget.h). */
+    /* Cost of one search for channels to read from the store, in budget ticks (budget.h). */
     FIND_CHANNELS_TICKS = 256,
-    READ_CHANNELS_NS = 3 * 1000 * 1000, /* time limit of a store read, in ns */
+    READ_CHANNELS_NS = 3 * 1000 * 1000, /* time limit of one store read of channels, in ns */
 };
 
 struct visibility_channel {
@@ -35,12 +35,12 @@ struct visibility_channel {
     snowflake id;
     bool wanted, read, known;
     struct str payload; /* JSON of the channel, in the arena of the store read */
-    /* [0]: CHANNEL_DELETE, [1]: CHANNEL_CREATE; both NULL if the channel is deleted. */
+    /* Events to send: [0] is CHANNEL_DELETE, [1] is CHANNEL_CREATE; both NULL if it is deleted. */
     struct gateway_event *events[2];
 };
 
-/* The roles of a member before the event. Each session of the member has its own copy, because a
- * session that subscribed after the commit has the new roles already. */
+/* The roles of a member before the event. Each session of the member has its own copy: a session
+ * that subscribed after the commit of the event has the new roles already. */
 struct old_roles {
     uint64_t session;
     snowflake *ids;
@@ -52,7 +52,7 @@ struct visibility_changes {
     snowflake guild_id;
     enum event event;
 
-    /* The fields up to role_sets have values from before the event. */
+    /* The next fields, up to role_sets, have the values from before the event. */
     snowflake owner_id, role_id;
     uint64_t permissions;    /* former permissions of the role role_id */
     struct old_roles *roles; /* array: the former roles of each session of the member */
@@ -115,9 +115,8 @@ static bool event_can_change_visibility(const struct event_delivery *d)
     }
 }
 
-/* Returns whether channels that become visible must be handled for the session. Bots know all
- * channels, but when a channel becomes visible to a bot, the bot must get the channel's Discord
- * threads. */
+/* Returns whether the session must be notified of channels that become visible. Bots know all
+ * channels, but a bot needs the Discord threads of channels that become visible to it. */
 static bool session_needs_channel_visibility_changes(const struct session *s)
 {
     return !s->bot || s->options.intents & INTENT(GUILDS);
@@ -129,7 +128,8 @@ static bool visibility_change_affects_session(const struct visibility_changes *s
 {
     snowflake id = seat->session->caller.id;
 
-    /* If a session has just moved to this loop, its former loop has sent these changes to it. */
+    /* If a session has just moved to this loop, its former loop has sent CHANNEL_CREATE and
+     * CHANNEL_DELETE for this event. */
     if (!session_needs_channel_visibility_changes(seat->session) ||
         d->event->number <= seat->session->resume.delivered_elsewhere)
         return false;
@@ -320,8 +320,8 @@ static enum err read_channel_payload(struct visibility_changes *s, struct visibi
     return e;
 }
 
-/* Reads the payloads of channels. First frees the results of an earlier run: a store read that
- * takes too long on the loop is restarted in the background. */
+/* Reads the JSON of channels from the store. First frees the results of an earlier run, because the
+ * store restarts long reads in the background. */
 static enum err read_channel_payloads(struct session_store_read *l, struct tx *tx)
 {
     struct visibility_changes *s = container_of(l, struct visibility_changes, store_read);
@@ -432,8 +432,7 @@ static bool send_channel_creates_and_deletes(struct visibility_changes *s,
             continue;
         }
         if (s->failed) {
-            /* The channels cannot be read, so the client would have wrong channels: it must
-             * identify again. */
+            /* The client would have wrong channels without this read, so it must identify. */
             session_schedule_invalidation(h, s->session);
             return true;
         }

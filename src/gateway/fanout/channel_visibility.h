@@ -10,11 +10,12 @@ struct changed_channel;
 struct channel_overwrites;
 struct visibility_changes;
 
-/* Must be called before an event changes the guild view. Returns NULL if the event cannot change
- * which channels members can view. */
+/* Called before an event changes the guild view: finds out which channels members gain or lose.
+ * Returns NULL if the event cannot change which channels members can view. */
 struct visibility_changes *channel_visibility_changes_begin(const struct event_delivery *d);
-/* Sends the channels that the session gained or lost; called after the event itself was sent to the
- * session. Returns false if more must be sent, in a later loop iteration or after a store read. */
+/* Sends CHANNEL_CREATE and CHANNEL_DELETE for channels that the session gained or lost, after the
+ * session received the event itself. Returns false if more must be sent, in a later loop iteration
+ * or after a store read. */
 bool channel_visibility_changes_send(struct visibility_changes *s, const struct event_delivery *d,
                                      struct topic_subscription *seat);
 /* Returns whether channel_visibility_changes_send has more to send to this session. */
@@ -23,7 +24,7 @@ bool session_has_unsent_visibility_changes(const struct visibility_changes *s,
 void channel_visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
 
 /* subscription_get_access_ignoring_timeout returns the current roles and permissions of the
- * subscribed session in the guild; the second function returns whether they allow to view a
+ * subscribed session in the guild. member_can_view_channel says whether they allow to view a
  * channel. */
 struct permission_input subscription_get_access_ignoring_timeout(
     const struct topic_subscription *seat);
@@ -34,11 +35,11 @@ bool channel_type_has_threads(int64_t type);
 
 /* --- changed_channel.c ---------------------------------------------------------------- */
 
-/* Must be called before an event changes the channel in the guild view. Returns NULL if the viewers
- * of the channel stay the same. */
+/* Called before a CHANNEL_UPDATE changes the channel in the guild view. Returns NULL if the event
+ * does not change who can view the channel. */
 struct changed_channel *changed_channel_delivery_begin(const struct event_delivery *d);
-/* Sends CHANNEL_CREATE to a session that gains the channel and CHANNEL_DELETE to a session that
- * loses it. Returns false if nothing changes for the session. */
+/* Sends CHANNEL_CREATE to a session that gains the channel, or CHANNEL_DELETE to a session that
+ * loses it. Returns false if the session neither gains nor loses the channel. */
 bool changed_channel_deliver_to_session(struct changed_channel *c, const struct event_delivery *d,
                                         struct topic_subscription *seat);
 void changed_channel_delivery_free(struct changed_channel *c); /* accepts NULL */

@@ -18,8 +18,8 @@ struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_
                                     .routing = &n->routing };
 }
 
-/* Returns the intents that recipients of the event need: those for guilds, or those for direct
- * messages if the audience is a private channel or one account. */
+/* Returns the intents that allow a session to receive the event: the direct message intents if the
+ * audience is a private channel or one account, else the guild intents. */
 static unsigned intents_for_event_audience(const struct event_delivery *d)
 {
     unsigned all = d->info->intents, private = all & INTENTS_PRIVATE_CHANNELS;
@@ -48,7 +48,7 @@ static bool event_is_about_account(const struct event_delivery *d, const struct 
 
 /* An event with the flag EVENT_CONCERNED is announced twice: once to the guild, for users and for
  * bots with the intent GUILD_MEMBERS; once to each account concerned, for other bots. Returns
- * whether `d` is the announcement that this session must get. */
+ * whether this session must get the announcement `d`, or gets the other one. */
 static bool session_wants_event_about_account(const struct event_delivery *d,
                                               const struct session *s)
 {
@@ -103,8 +103,8 @@ static bool subscription_can_view_event(const struct event_delivery *d,
         return true;
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
-    /* Bots receive events about the guild structure (EVENT_STRUCTURE) even of channels that they
-     * cannot view, but not of private Discord threads. */
+    /* Bots receive events about the guild structure (EVENT_STRUCTURE) even if they cannot view the
+     * channel, except events about private Discord threads. */
     bool looks = to->channel_id &&
                  (to->private_thread || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
     if (!looks && !to->any_of)
@@ -131,8 +131,8 @@ bool session_receives_event(const struct event_delivery *d, const struct session
     case EVENT_USER_SETTINGS_UPDATE:
         return !(s->options.capabilities & CAPABILITY_NO_SETTINGS);
     case EVENT_PRESENCE_UPDATE:
-        /* READY has the presences that were in memory when it was written. PRESENCE_UPDATE events
-         * that were queued before READY are older, so they are not sent. */
+        /* READY contains the presences known when it was written. PRESENCE_UPDATE events that were
+         * queued before READY are older than these presences, so they are not sent. */
         return !event_is_about_account(d, s) && d->event->number > s->presences;
     case EVENT_GUILD_MEMBER_REMOVE: /* the removed member gets GUILD_DELETE */
         return !event_is_about_account(d, s);
@@ -186,8 +186,8 @@ static void dispatch_with_visible_content(const struct event_delivery *d, struct
         session_deliver_event(s, d->event, hidden ? PAYLOAD_WITHOUT_CONTENT : 0);
 }
 
-/* Returns whether the guild is too large for this event: user sessions get no presences and joins
- * of other members in guilds with more than SMALL_GUILD_MEMBERS members. */
+/* Returns whether the guild is too large for this event: above SMALL_GUILD_MEMBERS members, user
+ * sessions receive neither presences nor joins of other members. */
 static bool guild_is_too_large_for_event(const struct event_delivery *d,
                                          const struct topic_subscription *seat)
 {
@@ -201,7 +201,7 @@ static bool guild_is_too_large_for_event(const struct event_delivery *d,
            !(v && v->member_count <= SMALL_GUILD_MEMBERS);
 }
 
-/* Returns whether the event tells an account only the id of a guild that it joined, because the
+/* Returns whether GUILD_CREATE has only the id of the guild that an account joined, because the
  * guild takes long to read. Each session of the account then reads the guild itself. */
 static bool event_has_only_guild_id(const struct event_delivery *d)
 {

@@ -3,8 +3,8 @@
  * Permissions that an event changes are updated before its delivery; roles, channels and guilds
  * that it deletes are removed afterwards, so a session receives the last event that it may see.
  * Delivery to many subscriptions continues over several loop iterations; topic->delivered_count is
- * the number of subscriptions that got the event. No subscription is added in between, because
- * store reads wait for the end of the delivery. */
+ * the number of subscriptions that got the event. No subscription is added meanwhile, because
+ * subscribing needs a store read, and store reads wait for the end of the delivery. */
 #include "gateway/fanout/dispatch.h"
 
 #include "base/mem.h"
@@ -24,8 +24,8 @@
  * collected until the end of the iteration would leave the CPU caches before they are sent. */
 enum { MANY_RECIPIENTS = 32, PAYLOAD_BYTES_PER_TICK = 4096 };
 
-/* Prefetches the sessions after subscription i into the CPU cache. Each statement reads a pointer
- * that an earlier call of this function has prefetched. */
+/* Prefetches the sessions after subscription i into the CPU cache. Each statement follows a pointer
+ * whose memory an earlier call of this function has prefetched. */
 static void prefetch_memory_of_next_sessions(const struct topic *t, uint32_t i)
 {
     if (i + 6 < t->count)
@@ -55,8 +55,7 @@ static void prefetch_memory_of_next_sessions(const struct topic *t, uint32_t i)
 
 /* --- changes before delivery ---------------------------------------------------------- */
 
-/* Updates the member's roles in the guild subscriptions of all sessions of the member on this
- * loop. */
+/* Updates the member's roles in the guild subscriptions of the member's sessions on this loop. */
 static void update_member_roles(const struct event_delivery *d)
 {
     struct topic *own =
@@ -110,8 +109,8 @@ static void apply_event_to_guild_view(const struct event_delivery *d, struct gui
 
 /* --- changes after delivery ----------------------------------------------------------- */
 
-/* Applies the event to a subscription after its delivery. May free the subscription and, with the
- * topic's last subscription, the topic. */
+/* Updates a subscription after the event was delivered to it. May free the subscription, and the
+ * topic if it has no other subscription. */
 static void apply_event_to_subscription(const struct event_delivery *d,
                                         struct topic_subscription *seat)
 {
@@ -272,8 +271,8 @@ void event_dispatch_abort(struct gateway_loop *h)
     d->changed = NULL;
 }
 
-/* Returns whether this missed event must not be sent to a session that arrives from another loop,
- * because visible_channels.c sends the user CHANNEL_CREATE and CHANNEL_DELETE instead. */
+/* Returns whether this missed event must not be sent to a session that arrives from another loop.
+ * visible_channels.c sends CHANNEL_CREATE and CHANNEL_DELETE to the session instead. */
 static bool is_sent_by_channel_visibility(const struct session *s, const struct gateway_event *n)
 {
     return !s->bot && n->to.kind == AUDIENCE_GUILD &&

@@ -10,9 +10,8 @@
 
 enum { UNREAD_ENTRIES_AT_ONCE = 256 };
 
-/* Posts the batch to all loops, even to loops without subscribers. The number of the last event
- * that a loop delivered shows its progress, on which moves of sessions between loops or nodes
- * depend. */
+/* Posts the batch to all loops, also without subscribers. The number of the last event that a loop
+ * delivered shows its progress, on which moves of sessions between loops or nodes depend. */
 static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 {
     /* After the last post the loops own the batch of events and may free it. */
@@ -45,8 +44,8 @@ static void begin_numbers_of_position(struct gateway *g, uint64_t before)
         g->published = before;
 }
 
-/* Posts the collected unread entries (unread_entries.h). They get the numbers that their events
- * would have. The caller holds the lock. */
+/* Posts the collected unread entries (unread_entries.h) to the loops. Their events' numbers stay
+ * reserved. The caller holds the lock. */
 static void post_unread_log_entries(struct gateway *g)
 {
     struct event_batch *b = g->unread_entries;
@@ -65,8 +64,7 @@ static void post_unread_log_entries(struct gateway *g)
 }
 
 /* Numbers the events and posts them with the lock held, so that every loop receives them in the
- * same order. Numbers begin after `before` or after the last number assigned, whichever is
- * larger. */
+ * same order. Numbers begin after `before` or the last number, whichever is larger. */
 static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);
@@ -125,7 +123,7 @@ void for_each_announced_event(const struct emitted_event *list,
     }
 }
 
-/* Returns an upper bound of the number of events that for_each_announced_event creates. */
+/* Returns an upper bound of the number of events that for_each_announced_event produces. */
 static size_t count_events_at_most(const struct emitted_event *list)
 {
     size_t count = 0;
@@ -140,9 +138,9 @@ static void append_event_to_batch(void *arg, struct gateway_event *n)
     event_batch_add(arg, n);
 }
 
-/* Publishes the events of an event log position. They are numbered together, with the same numbers
- * on every node. A position without events uses no number, because store reads wait until the event
- * with the last number was delivered. */
+/* Publishes the events of one position of the event log. They get consecutive numbers, which are
+ * the same on every node. A position without events uses no number, because store reads wait until
+ * the event with the last number was delivered. */
 void gateway_publish_at_log_position(struct gateway *g, int64_t position,
                                      const struct emitted_event *list)
 {

@@ -14,7 +14,7 @@ struct gateway;
 void for_each_announced_event(const struct emitted_event *list,
                               void (*take)(void *arg, struct gateway_event *n), void *arg);
 
-/* Posts an event to all loops. Thread-safe; the caller's reference passes to this function. */
+/* Posts an event to all loops. Thread-safe; takes over the caller's reference to the event. */
 void publish_event_to_loops(struct gateway *g, struct gateway_event *n);
 
 #endif

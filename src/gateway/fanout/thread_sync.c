@@ -1,7 +1,7 @@
 /* thread_sync.c - sends THREAD_LIST_SYNC and THREAD_MEMBER_LIST_UPDATE to a session.
  *
- * A task of the session reads the Discord threads (sessions/session_tasks.h) while the events of
- * its loop wait. So the payload and the events that follow it are consistent. */
+ * A session task (sessions/session_tasks.h) reads the Discord threads. Meanwhile the loop delivers
+ * no events, so that the payload and the following events are consistent. */
 #include "gateway/fanout/thread_sync.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ struct thread_task {
     struct session_task task;
     snowflake guild_id, user_id, thread_id;
     enum event event;
-    struct str payload; /* payload of the event, in the arena of the store read */
+    struct str payload; /* JSON of the event to send, in the arena of the store read */
     bool sent;
     size_t count;
     snowflake channels[];

@@ -8,12 +8,12 @@
 
 struct session;
 
-/* Sends THREAD_LIST_SYNC with the Discord threads of `count` channels that the session gained;
- * count 0 means all channels of the guild. */
+/* Sends THREAD_LIST_SYNC with the Discord threads of `count` channels that became visible to the
+ * session; count 0 means all channels of the guild. */
 void begin_sending_thread_list_sync(struct session *s, snowflake guild_id,
                                     const snowflake *channels, size_t count);
-/* Sends THREAD_MEMBER_LIST_UPDATE, the members of a Discord thread, if the session can view the
- * thread. */
+/* Sends THREAD_MEMBER_LIST_UPDATE, with the thread's members, if the session can view the thread.
+ */
 void begin_sending_thread_members(struct session *s, snowflake guild_id, snowflake thread_id);
 
 #endif

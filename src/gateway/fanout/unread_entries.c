@@ -1,5 +1,5 @@
-/* unread_entries.c - handles unread log entries in a loop's event queue: skips them, or reads them
- * from the log (see unread_entries.h). */
+/* unread_entries.c - skips the unread log entries in a loop's event queue, or reads them from the
+ * log (unread_entries.h). */
 #include "gateway/fanout/unread_entries.h"
 
 #include "base/log.h"
@@ -13,8 +13,7 @@
 
 enum { ENTRIES_PER_READ = 32 };
 
-/* A store read of unread entries that follow each other in the queue. If it fails, it is
- * repeated. */
+/* A store read of adjacent unread entries of the queue. It is repeated if it fails. */
 struct unread_entries_read {
     struct session_store_read store_read;
     struct deadline deadline; /* time of the next attempt */
@@ -43,8 +42,8 @@ static bool loop_has_recipients(struct gateway_loop *h, uint64_t key)
             guild_has_member_lists(&h->gateway->online_members, id));
 }
 
-/* Returns whether a session on this loop, or a session that is arriving on it, may need events of
- * the entry. */
+/* Returns whether a session that is on this loop or moving to it may need events of the log entry.
+ */
 static bool loop_needs_entry(struct gateway_loop *h, const struct gateway_event *n)
 {
     if (test_fault_is_enabled(TEST_FAULT_UNREAD_ENTRIES))
@@ -85,7 +84,7 @@ static void add_found_event(void *arg, struct gateway_event *n)
     x->found[x->found_count++] = n;
 }
 
-/* Decodes the row of an entry. Returns false if the row is missing in the log, or malformed. */
+/* Decodes the log row of an entry. Returns false if the row is missing or malformed. */
 static bool decode_entry(struct unread_entries_read *x, const struct unread_entry *entry,
                          const struct list *list, struct arena *arena)
 {
@@ -103,9 +102,9 @@ static bool decode_entry(struct unread_entries_read *x, const struct unread_entr
     return true;
 }
 
-/* Decodes the row of entry i. Its last event gets the last number of the entry, for which store
- * reads may wait, even if this version does not know all of its events. Entries after the last one
- * with a known event stay in the queue; the next read removes them. */
+/* Decodes the log row of entry i. The entry's last event always gets the entry's last number,
+ * because store reads may wait for this number. Entries after the last one with a known event stay
+ * in the queue; the next read removes them. */
 static bool find_events_of_entry(struct unread_entries_read *x, unsigned i, const struct list *rows,
                                  struct arena *arena)
 {
@@ -126,7 +125,8 @@ static enum err read_unread_log_entries(struct session_store_read *l, struct tx 
     int64_t first = x->entries[0].position, last = x->entries[x->count - 1].position;
     struct list rows = { 0 };
 
-    discard_found_events(x); /* the store may run this function again */
+    /* Discard the results of an earlier run, because the store may run this function again. */
+    discard_found_events(x);
     x->missing = 0;
     enum err e = read_event_log_page(tx, first - 1, last, last - first + 1, &rows);
     for (unsigned i = 0; i < x->count && !e && !x->missing; i++)
@@ -202,8 +202,8 @@ void unread_entries_retry(struct deadline *d)
         begin_log_read(x);
 }
 
-/* Reads the first entry of the queue from the log. The same read includes the entries after it, up
- * to the first one that the loop does not need. */
+/* Reads the first entry of the queue from the log, together with the following entries, up to the
+ * first one that the loop does not need. */
 static void begin_reading_first_entries(struct gateway_loop *h)
 {
     const struct loop_event_batch *p = h->queue.first;

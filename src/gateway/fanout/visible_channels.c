@@ -50,7 +50,8 @@ void visible_channels_add_viewable(struct visible_channels *c,
         qsort(c->items + from, c->count - from, sizeof *c->items, compare_channel_ids);
 }
 
-/* Returns a guild's first channel in the list c; sets *ret_count to the number of its channels. */
+/* Returns the first channel of the guild in the list c; sets *ret_count to the number of the
+ * guild's channels. */
 static const struct visible_channel *find_guild_channels(const struct visible_channels *c,
                                                          snowflake guild_id, uint32_t *ret_count)
 {
@@ -116,8 +117,7 @@ enum err visible_channels_read_payloads(struct visible_channels *changes,
     return e;
 }
 
-/* Sends CHANNEL_DELETE for a channel that was deleted from the store, so the payload has only ids
- * and type. */
+/* Sends CHANNEL_DELETE with only ids and type, because the channel was deleted from the store. */
 static void send_deleted_channel(const struct visible_channel *c, struct session *s)
 {
     struct buf out;
@@ -137,7 +137,7 @@ static void send_deleted_channel(const struct visible_channel *c, struct session
 }
 
 /* Requests the Discord threads of the channels that the session gained in one guild. The channels
- * of a guild are adjacent in `changes`; *at is advanced past them. */
+ * of a guild are adjacent in `changes`; the index *at is advanced past them. */
 static void send_threads_of_gained_channels(const struct visible_channels *changes, uint32_t *at,
                                             struct session *s)
 {

@@ -10,9 +10,10 @@ struct session;
 struct visible_channel {
     snowflake guild_id, id;
     int64_t type;
-    /* In a list of changes: true if the session gained the channel, false if it lost it. */
+    /* In a list of changes: true if the channel became visible, false if it became invisible. */
     bool gained;
-    struct str payload; /* JSON of a gained channel; p is NULL if the channel was deleted */
+    /* JSON of a channel that became visible; p is NULL if the channel was deleted */
+    struct str payload;
 };
 
 struct visible_channels {
@@ -23,14 +24,16 @@ struct visible_channels {
 /* Adds all channels that the subscribed session can view to the list, sorted by id. */
 void visible_channels_add_viewable(struct visible_channels *c,
                                    const struct topic_subscription *seat);
-/* Adds to `ret` the channels that the session gained or lost since the list `before` was made. */
+/* Adds to `ret` the channels that became visible or invisible to the session since the list
+ * `before` was made. */
 void visible_channels_add_differences(const struct visible_channels *before,
                                       const struct topic_subscription *seat,
                                       struct visible_channels *ret);
-/* Reads the JSON of the gained channels into tx_arena. */
+/* Reads the JSON of the channels that became visible into tx_arena. */
 enum err visible_channels_read_payloads(struct visible_channels *changes,
                                         const struct gateway_source *source, struct tx *tx);
-/* Sends the gained and lost channels to the session as CHANNEL_CREATE and CHANNEL_DELETE. */
+/* Sends CHANNEL_CREATE for channels that became visible to the session, and CHANNEL_DELETE for
+ * channels that became invisible. */
 void visible_channels_send_changes(const struct visible_channels *changes, struct session *s);
 void visible_channels_clear(struct visible_channels *c);
 

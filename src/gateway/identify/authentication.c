@@ -26,7 +26,7 @@ bool gateway_authentication_init(struct gateway_authentication *g, struct gatewa
     return true;
 }
 
-/* A bot's token may be sent without the prefix "Bot ". So whether the caller is a bot or a user is
+/* A bot's token may be sent without the prefix "Bot ", so whether the caller is a bot or a user is
  * known only after the token was found. */
 static const enum caller_kind possible_caller_kinds[] = { CALLER_BOT, CALLER_USER };
 

@@ -25,22 +25,22 @@ struct gateway_authentication {
     void (*on_authenticated)(
         struct gateway_authentication *g); /* called after success; owns the struct */
     void (*on_failed)(struct gateway_authentication
-                          *g); /* called if it failed; frees the struct that contains g */
-    /* The fields from here on are read from the store only for bots; only `guilds` is read for
-     * users as well. */
+                          *g); /* called after a failure; frees the struct that contains g */
+    /* The following fields are read from the store for bots. For users only `guilds` is read. */
     snowflake application_id;
     int64_t application_flags;
-    int64_t starts;     /* number of sessions started today, according to the store */
+    int64_t starts;     /* number of sessions that the bot started today, according to the store */
     struct list guilds; /* guild ids, in the arena of the store read */
     bool wants_guilds;
-    /* If the credential is valid, reads more data in the same transaction. May be NULL. */
+    /* Reads further data in the same transaction if the credential is valid. May be NULL. */
     enum err (*read_more)(struct gateway_authentication *g, struct tx *tx);
 };
 
 /* Parses the token. Returns false if the token is malformed or the client's address is banned. */
 bool gateway_authentication_init(struct gateway_authentication *g, struct gateway_socket *p,
                                  struct str token);
-/* Reads the account and calls on_authenticated; if the token is invalid, closes with code 4004. */
+/* Reads the account from the store and calls on_authenticated. If the token is invalid, closes the
+ * socket with code 4004. */
 void gateway_authentication_begin(struct gateway_authentication *g);
 /* Ends the authentication. Returns the socket, or NULL if the socket is closed. */
 struct gateway_socket *gateway_authentication_end(struct gateway_authentication *g);

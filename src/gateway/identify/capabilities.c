@@ -1,4 +1,4 @@
-/* capabilities.c - writes READY as the "capabilities" of a user client require. */
+/* capabilities.c - writes READY in the form that the "capabilities" of a user client require. */
 #include "gateway/capabilities.h"
 
 #include "base/mem.h"
@@ -52,8 +52,8 @@ static bool field_is_not_user(const void *arg, struct str name)
     return !str_is(name, "user");
 }
 
-/* Writes "id" and "guild_id", which members have on Spacebar's servers. Does nothing for
- * relationships, which have an id already. */
+/* Writes "id" and "guild_id", which Spacebar adds to members. Does nothing for relationships, which
+ * have an id already. */
 static void write_spacebar_member_ids_json(const struct ready_event_writer *s, snowflake user_id,
                                            struct json_writer *out)
 {
@@ -65,7 +65,7 @@ static void write_spacebar_member_ids_json(const struct ready_event_writer *s, s
     json_write_id(out, s->guild_id);
 }
 
-/* Writes an object with "user_id" instead of "user". */
+/* Writes a member or relationship with "user_id" instead of "user". */
 static void write_object_with_user_id(struct ready_event_writer *s, const struct schema *schema,
                                       const void *object, const struct user *user,
                                       struct json_writer *out)
@@ -83,8 +83,8 @@ static void write_object_with_user_id(struct ready_event_writer *s, const struct
 }
 
 /* Writes the fields of an encoded member and adds @everyone (its id is that of the guild) to the
- * member's roles: Spacebar's client computes permissions only from the listed roles. Quotes in
- * names are escaped, so the first match of the field name is the field. */
+ * member's roles: Spacebar's client computes permissions only from the listed roles. The first
+ * match of the quoted field name is the field, because quotes in values are escaped. */
 static void write_fields_with_everyone_role(const struct ready_event_writer *s, struct str fields,
                                             struct json_writer *out)
 {
@@ -199,7 +199,7 @@ static bool guild_field_is_not_a_property(struct str name)
     return field_name_is_in_list(name, names);
 }
 
-/* Parameters that decide which fields of a guild are written. */
+/* Decides which fields of a guild are written. */
 struct guild_form {
     const struct ready_event_writer *shape;
     bool has_people; /* the guild's members are encoded already */
@@ -245,8 +245,7 @@ static void write_guild_properties_json(const struct gateway_guild *g, struct js
     json_write_int(out, 0);
 }
 
-/* Writes the members of a guild: only the requesting account if READY_SUPPLEMENTAL has the
- * others. */
+/* Writes the members of a guild, or the own member if READY_SUPPLEMENTAL has the others. */
 static void merge_guild_members(struct ready_event_writer *s, const struct list *members)
 {
     const struct member *m = members->items;

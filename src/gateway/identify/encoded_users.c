@@ -1,5 +1,4 @@
-/* encoded_users.c - encodes members and relationships as JSON once, for all sessions that get them.
- */
+/* encoded_users.c - encodes members and relationships as JSON once, for all their receivers. */
 #include "gateway/capabilities.h"
 
 #include "gateway/wire/protocol.h"
@@ -32,8 +31,7 @@ static struct encoded_member encode_user_object(struct arena *arena, struct buf 
     return p;
 }
 
-/* Describes a list of members or a list of relationships: the schemas, and how to find the user of
- * a list item. */
+/* Describes a list of members or relationships: its schemas, how to find an element's user. */
 struct user_list_kind {
     const struct type *list;
     const struct schema *item;

@@ -40,8 +40,7 @@ enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
     return f->is_gone ? OK : e;
 }
 
-/* Decides whether the store read must include the guild view. Called on the loop, before the
- * read. */
+/* Decides, on the loop and before the store read, whether it must include the guild view. */
 void guild_subscription_data_begin(struct gateway_loop *h, snowflake guild_id,
                                    struct guild_subscription_data *f)
 {
@@ -116,8 +115,8 @@ static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx
     v.ready_writer = &shape;
     enum err e = read_guild_subscription_data(j->store_read.gateway_loop, tx, &v, &json, &j->setup);
     if (!e && !j->setup.is_gone && out->n) {
-        /* READY_LIST_MEMBERS of `shape` has the members of this guild only, because no other guild
-         * was written. */
+        /* READY_LIST_MEMBERS of `shape` has only this guild's members: no other guild was written.
+         */
         struct str members = str_skip_bytes(buf_as_str(&shape.texts[READY_LIST_MEMBERS]), 1);
 
         buf_truncate(out, out->n - 1);
@@ -137,7 +136,7 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
     struct buf out;
     struct json_writer json = json_writer_to_buf(&out);
 
-    /* Unref the result of an earlier run, because the store may run this function again. */
+    /* Release the result of an earlier run, because the store may run this function again. */
     gateway_event_unref(j->event);
     j->event = NULL;
     buf_init(&out, MAX_PAYLOAD);
@@ -169,7 +168,7 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
             session_deliver_event(s, j->event, 0);
         presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
-        /* The guild could not be read, so the client would not get it: it must identify again. */
+        /* The client must identify again, because it lacks the guild that could not be read. */
         session_schedule_invalidation(l->gateway_loop, j->session);
     }
     gateway_event_unref(j->event);

@@ -12,7 +12,7 @@
 
 enum { SHARDS_MAX = 16384 };
 
-/* Application flags that allow each privileged intent: the full flag and the limited flag. */
+/* Application flags that allow each privileged intent: for verified bots and for small bots. */
 static const struct {
     unsigned intent;
     int64_t flags;
@@ -97,7 +97,7 @@ static int gateway_version_of_socket(const struct parsed_identify_fields *i)
 }
 
 /* Returns the intents of the session. Before API version 8 clients do not send intents: a bot
- * receives all events that its application may have. Before version 10 only the application's flag
+ * receives all events that its application allows. Before version 10 only the application's flag
  * decides whether a bot gets message content. */
 uint32_t identification_intents(const struct parsed_identify_fields *i)
 {
@@ -112,7 +112,7 @@ uint32_t identification_intents(const struct parsed_identify_fields *i)
         intents = allowed & ((1u << INTENT_BITS) - 1);
     else if (gateway_version_of_socket(i) < VERSION_WITH_CONTENT_INTENT)
         intents |= INTENT(MESSAGE_CONTENT) & allowed;
-    /* Libraries set intents that only users may have for bots, too; remove them. */
+    /* Remove intents that only users may have, because some libraries set them for bots. */
     return intents & ~INTENTS_USER_ONLY;
 }
 

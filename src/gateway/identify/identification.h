@@ -1,4 +1,4 @@
-/* identification.h - the state of an IDENTIFY until READY is sent. */
+/* identification.h - data of an IDENTIFY in progress, until READY is sent. */
 #ifndef GATEWAY_IDENTIFY_IDENTIFICATION_H
 #define GATEWAY_IDENTIFY_IDENTIFICATION_H
 
@@ -9,8 +9,9 @@
 struct identify_message;
 
 struct parsed_identify_fields {
-    struct gateway_authentication authentication; /* first store read, which finds the account */
-    struct session_store_read store_read; /* second store read, which reads all data of READY */
+    /* first store read: finds the account of the token */
+    struct gateway_authentication authentication;
+    struct session_store_read store_read; /* second store read: reads all data of READY */
     struct session *session;
     int64_t shard[2], intents;
     bool has_shard, bad_shard, has_intents, bad_intents, compress;
@@ -20,11 +21,12 @@ struct parsed_identify_fields {
     char client[64];
 
     struct payload_recipient viewer;
-    /* Rows that are needed to subscribe the session to a user's guilds, one per guild. */
+    /* Array with the data for the session's subscription to each guild of a user. */
     struct guild_subscription_data *guild_setups;
     size_t guild_setup_count;
     struct list guilds, friends, calls;
-    struct list late_guilds; /* ids of a user's guilds that do not fit into READY */
+    /* ids of a user's guilds that do not fit into READY; they are sent after it */
+    struct list late_guilds;
     /* JSON of the READY fields that need no store read, written on the loop. */
     struct buf own_fields;
     struct gateway_event *ready, *more; /* READY, and READY_SUPPLEMENTAL or NULL */
@@ -38,8 +40,7 @@ enum gateway_close_code identify_fields_get_close_code(const struct parsed_ident
 /* Returns the intents of the session; call it after identify_fields_get_close_code. */
 uint32_t identification_intents(const struct parsed_identify_fields *i);
 const char *get_reason_of_identify_close_code(enum gateway_close_code code);
-/* Returns a sentence for the traffic log: why the connection is closed, and how to fix the
- * client. */
+/* Returns a sentence for the traffic log: why the socket is closed, how to fix the client. */
 struct str identify_fields_get_close_cause(const struct parsed_identify_fields *i,
                                            enum gateway_close_code code, struct arena *arena);
 void identify_fields_free(struct parsed_identify_fields *i);

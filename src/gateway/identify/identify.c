@@ -61,7 +61,7 @@ static void refuse_identify(struct parsed_identify_fields *i, enum gateway_close
     identify_fields_free(i);
 }
 
-/* --- session starts of the day, stored so that they still count after a restart --------- */
+/* --- session starts of a bot today: stored, because they also count after a restart ----- */
 
 struct session_start_write {
     struct session_store_read store_write;
@@ -78,7 +78,7 @@ static enum err insert_session_start(struct session_store_read *l, struct tx *tx
 
 static void on_session_start_written(struct session_store_read *l, enum err e)
 {
-    (void)e; /* if the write failed, the session start is only counted until the process ends */
+    (void)e; /* if the write failed, the session start is counted only in memory */
     mem_free(container_of(l, struct session_start_write, store_write));
 }
 

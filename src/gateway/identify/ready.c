@@ -45,9 +45,8 @@ static void write_session_fields_json(const struct parsed_identify_fields *i,
     json_write_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* Writes resume_gateway_url with the host of the option public_url, or else of the Host header that
- * the client sent. If there is neither, the URL has the local address of the socket, so it always
- * leads to this server. */
+/* Writes resume_gateway_url. Its host is that of the option public_url, else that of the client's
+ * Host header, else the local address of the socket, so the URL always leads to this server. */
 static void write_resume_url_json(const struct gateway_socket *p, struct json_writer *j)
 {
     const char *set = p->gateway_loop->gateway->options.public_url;
@@ -127,8 +126,8 @@ static void remove_guilds_of_other_shards(const struct session *s, struct list *
     guilds->count = n;
 }
 
-/* Reads one guild for READY; writes nothing for a guild that the account has left. The first guild
- * that makes READY too long, and all guilds after it, are sent after READY. */
+/* Reads one guild for READY; writes nothing if the account has left the guild. If a guild makes
+ * READY too long, this guild and all guilds after it are sent after READY. */
 static enum err read_ready_guild(struct parsed_identify_fields *i, struct tx *tx,
                                  const struct payload_recipient *v, struct json_writer *out,
                                  struct guild_subscription_data *f)
@@ -149,7 +148,7 @@ static enum err read_ready_guild(struct parsed_identify_fields *i, struct tx *tx
     *out = before;
     ready_event_writer_truncate_to_position(v->ready_writer, &mark);
     write_ready_unavailable_guild_json(v->ready_writer, f->guild_id, out);
-    /* Do not subscribe the session to this guild now, but when its GUILD_CREATE is sent. */
+    /* Do not subscribe the session to this guild before its GUILD_CREATE is sent. */
     f->is_gone = true;
     id_list_add(tx_arena(tx), &i->late_guilds, f->guild_id);
     return OK;
@@ -290,8 +289,7 @@ static void connect_session_to_running_calls(const struct parsed_identify_fields
     }
 }
 
-/* Allocates one struct guild_subscription_data per guild. The loop initializes them before the
- * store read. */
+/* Allocates one struct guild_subscription_data per guild, which the loop initializes later. */
 static void allocate_guild_subscription_data(struct parsed_identify_fields *i, size_t count)
 {
     mem_free(i->guild_setups);

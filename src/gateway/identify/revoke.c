@@ -1,9 +1,9 @@
 /* revoke.c - ends sessions whose credential is revoked or whose address is banned.
  *
  * A session belongs to the credential of its last IDENTIFY or RESUME. Every loop receives the
- * revocation and ends its sessions of that credential. Two kinds of sessions are only marked: if an
- * IDENTIFY or RESUME is in progress, it is refused when it continues; a session that moves between
- * loops ends when it arrives. */
+ * revocation and ends its sessions of that credential. An IDENTIFY or RESUME in progress is only
+ * marked, and refused when it continues. A session that is moving between loops is only marked, and
+ * ends when it arrives. */
 #include "base/mem.h"
 #include "gateway/identify/authentication.h"
 #include "gateway/sessions/gateway_loop.h"
@@ -23,8 +23,8 @@ struct credential_revocation {
 };
 
 /* Returns whether the revocation applies to the credential. A client may already have identified
- * with a new token, for example after a password reset. Such a credential was read after the
- * revocation, so its revocation count is the same or higher, and it stays valid. */
+ * with a new token, for example after a password reset. The new token was read after the
+ * revocation, so its revocation count is not lower, and the new token stays valid. */
 static bool credential_is_revoked(const struct credential_revocation *r, snowflake account,
                                   const unsigned char *token, uint64_t forgets)
 {
@@ -54,8 +54,8 @@ static bool session_can_end_on_loop(const struct session *s, const struct gatewa
     return s->gateway_loop == h && s->link.next && session_is_ready(s);
 }
 
-/* Marks the sessions of the credential as revoked. Sets *ret to the numbers of those that this loop
- * can end now. */
+/* Marks the sessions of the credential as revoked. Sets *ret to the numbers of the sessions that
+ * this loop can end now. */
 static size_t mark_revoked_sessions(const struct credential_revocation *r, uint64_t **ret)
 {
     struct gateway *g = r->gateway_loop->gateway;
@@ -100,8 +100,7 @@ static void on_revocation_posted(struct loop_message *post)
 void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
                                uint64_t forgets)
 {
-    /* A message that is posted while this lock is held reaches the loop before the loop's gateway
-     * state is freed. */
+    /* Hold the lock, so that the message is posted before the loops' gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {
         struct credential_revocation *r = mem_new(sizeof *r);
@@ -118,7 +117,7 @@ void gateway_revoke_credential(struct gateway *g, snowflake account, const unsig
     pthread_mutex_unlock(&g->publishing);
 }
 
-/* Maximum number of sessions that are ended in one loop iteration. */
+/* Maximum number of sessions that one loop iteration ends. */
 enum { SESSIONS_ENDED_PER_ITERATION = 100 };
 
 struct address_revocation {

@@ -10,8 +10,8 @@
 enum { LIST_ID_MAX = 12 }; /* maximum size in bytes, with the NUL byte */
 
 /* Computes the id of a member list. The id is "everyone" if @everyone may view channels
- * (`everybody`) and no overwrite denies it. In other cases it is a hash of the overwrites that
- * allow or deny VIEW_CHANNEL. */
+ * (`everybody`) and no overwrite denies VIEW_CHANNEL. Otherwise the id is a hash of the overwrites
+ * that allow or deny VIEW_CHANNEL. */
 void compute_member_list_id(bool everybody, const struct overwrite *overwrites, size_t count,
                             char ret[LIST_ID_MAX]);
 

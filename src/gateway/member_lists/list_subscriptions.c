@@ -15,12 +15,12 @@
 #include "gateway/wire/protocol.h"
 
 enum {
-    STEP_NS = 2 * 1000 * 1000, /* time limit of one struct timed_step, in ns */
+    STEP_NS = 2 * 1000 * 1000, /* time limit of one task on the loop, in ns (struct timed_step) */
     /* Number of subscriptions handled between two reads of the clock. */
     SUBSCRIPTIONS_PER_CLOCK_CHECK = 8,
 };
 
-/* The time limit of one step on the loop. Work on many subscriptions is divided into such steps. */
+/* Time limit of one task on the loop. Changes of many subscriptions are divided into such tasks. */
 struct timed_step {
     int64_t until;
     unsigned done;
@@ -117,7 +117,7 @@ static void add_subscription_to_member_list(struct member_list_subscription *u,
     member_table_start_update_round(l->table);
 }
 
-/* Removes the subscription from its member list. If the list has no other subscriptions, the next
+/* Removes the subscription from its member list. If this was the list's last subscription, the next
  * update round frees the list. */
 static void remove_subscription_from_its_list(struct member_list_subscription *u)
 {
@@ -161,9 +161,9 @@ static void begin_or_refuse_list_subscription(struct member_list_subscription *u
 }
 
 /* Calls visit() for the first subscription of each window, repeatedly until visit() returns false.
- * If visit() returns true, it must have moved the subscription to the end of a list, or freed it.
- * Returns true if the step's time is over before all windows were visited. New lists and windows
- * are added at the end. */
+ * Before visit() returns true, it moves the subscription to the end of a list, or frees it. The
+ * result is true if the time limit ended before all windows were visited. New lists and windows are
+ * added at the end. */
 static bool visit_list_subscriptions(struct member_table *r,
                                      bool (*visit)(struct member_table *r,
                                                    struct member_list_subscription *u))
@@ -186,9 +186,8 @@ static bool visit_list_subscriptions(struct member_table *r,
     return false;
 }
 
-/* Moves a subscription to the member list that its channel has now. Returns false if this pass over
- * the subscriptions has already handled it: then the pass has handled all subscriptions after
- * it. */
+/* Moves a subscription to the current member list of its channel. Returns false if the subscription
+ * was already moved to it: then all subscriptions after it were moved, too. */
 static bool move_list_subscription(struct member_table *r, struct member_list_subscription *u)
 {
     struct channel_member_list *l = map_find_value(&r->move.moved_to, u->channel_id);
@@ -278,8 +277,8 @@ struct enter_lists_post {
     uint64_t session;
 };
 
-/* Adds the session to some of its member lists. Returns true if the step's time is over before the
- * session was added to all lists. */
+/* Adds the session to some of its member lists. Returns true if the time limit ended before the
+ * session was added to all of them. */
 static bool add_session_to_some_lists(struct session *s)
 {
     struct timed_step piece = list_work_time_slice_begin();
@@ -304,8 +303,8 @@ static void post_adding_session_to_lists(struct enter_lists_post *e)
     loop_post_message(e->gateway_loop->loop, &e->post);
 }
 
-/* If the session has moved to another loop meanwhile, that loop adds the session to its member
- * lists. */
+/* If the session has moved to another loop since this message was posted, that loop adds the
+ * session to its member lists. */
 static void on_adding_session_to_lists_posted(struct loop_message *post)
 {
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);
@@ -458,7 +457,7 @@ static bool parse_list_ranges(const struct list *in, struct member_list_row_rang
     return true;
 }
 
-/* Applies a request of op 14 or 37. Returns false if the request is malformed. */
+/* Applies op 14 or 37 for one guild. Returns false if the request is malformed. */
 static bool apply_guild_subscription_request(struct session *s, snowflake guild_id,
                                              const struct guild_subscription *in)
 {

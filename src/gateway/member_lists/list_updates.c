@@ -32,7 +32,7 @@ struct list_update {
     bool wanted[LIST_UPDATE_KINDS], encoded[LIST_UPDATE_KINDS];
     struct gateway_event *events[LIST_UPDATE_KINDS]; /* NULL if the encoding failed */
 
-    /* The fields from here on belong to the payload that is being encoded. */
+    /* The following fields describe the payload that is being encoded. */
     enum list_update_kind encoding;
     struct list_update_row rows[RANGES_PER_SUBSCRIPTION][ROWS_PER_RANGE];
     size_t row_count[RANGES_PER_SUBSCRIPTION];
@@ -62,8 +62,7 @@ static void list_update_count_members(struct list_update *p, const struct member
     const struct channel_member_list *l = p->window->list;
     bool all = str_is(str_of(l->id), "everyone");
 
-    /* In a large guild the member table has only online members, so member_count counts more than
-     * these. */
+    /* A large guild's member table has only online members, so the guild view has the total. */
     p->member_count = all ? member_table_get_guild_view(r)->member_count : (int64_t)l->order.count;
     for (size_t i = 0; i < p->group_count; i++)
         if (p->groups[i].rank <= r->rank_count)
@@ -167,7 +166,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
                                      struct json_writer *j)
 {
     json_begin_object(j);
-    /* In member lists, user clients read the user id from "id" of the member, not from "user". */
+    /* User clients read the user id in member lists from "id" of the member, not from "user". */
     json_write_name(j, "id");
     json_write_id(j, m->user_id);
     schema_encode_fields(j, &member_schema, m, include_every_json_field, NULL);
@@ -176,8 +175,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
     json_end_object(j);
 }
 
-/* Writes a row of a member list. Skips a member who has left; the next update round removes the
- * member. */
+/* Writes a row of a member list. Skips members who have left; the next round removes them. */
 static void write_list_row_json(const struct list_update *p, const struct list_update_row *row,
                                 struct json_writer *j)
 {
@@ -242,8 +240,8 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     json_end_object(j);
 }
 
-/* Reads the rows on a store thread. The member table does not change before the update round
- * continues, so the thread can use it. */
+/* Reads the rows on a store thread. The thread may use the member table, which does not change
+ * until the update round continues. */
 static enum err read_list_update(struct session_store_read *load, struct tx *tx)
 {
     struct member_table *r = container_of(load, struct member_table, store_read);
@@ -337,8 +335,8 @@ static bool send_update_to_some_subscriptions(struct member_table *r)
 }
 
 /* Ends the update round of a window. A quick round sends rows only to new subscriptions, so the
- * stored hashes still describe the rows that the other subscriptions got. Therefore new
- * subscriptions may get the same rows again in the next round. */
+ * stored hashes still describe the rows that the other subscriptions got. New subscriptions may
+ * therefore get unchanged rows again in the next round. */
 static void list_window_finish_round(struct member_table *r)
 {
     struct list_update *p = r->update;

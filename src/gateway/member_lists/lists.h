@@ -28,18 +28,18 @@ struct serialized_data_reader;
 struct session;
 struct str;
 
-/* Called when the loop begins to deliver an event: records which members and lists the event
- * changes. */
+/* Called when the delivery of an event begins: records which members and lists it changes. */
 void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n);
 /* Called when the presence of a member has changed. Thread-safe. */
 void member_lists_on_presence(struct gateway *g, snowflake guild_id, snowflake user_id);
-/* Removes the session from its member lists. If `ends` is false, the session moves to another loop
- * with its subscriptions. */
+/* Removes the session from its member lists. If `ends` is false, the session is moving to another
+ * loop and keeps its subscriptions. */
 void member_lists_remove_session(struct session *s, bool ends);
 /* Called when the session has arrived on its new loop and is subscribed to its guilds. */
 void member_lists_on_session_arrived(struct session *s);
 void member_lists_free(struct gateway_loop *h);
-/* Serialise and deserialise the member list subscriptions of a session, for another process. */
+/* Serialise and deserialise member list subscriptions of a session that moves to another process.
+ */
 void serialize_member_list_subscriptions(const struct session *s, struct buf *out);
 void deserialize_member_list_subscriptions(struct serialized_data_reader *r, struct session *s);
 

@@ -6,7 +6,7 @@
 
 enum {
     MEMBERS_PER_BUILD_TASK = 1000, /* members added to a member list per task */
-    /* If more members than this are added at once, a member list is built again. */
+    /* A list is built again, not updated, if more members than this are added at once. */
     REBUILD_ABOVE_ADDED = 4096,
 };
 
@@ -104,7 +104,7 @@ static struct channel_member_list *find_unbuilt_member_list(const struct member_
 }
 
 /* Builds member lists in several tasks. No member is added to the table or removed from it
- * meanwhile, so l->at stays valid between tasks. */
+ * meanwhile, so the position l->at stays valid between tasks. */
 bool build_some_member_lists(struct member_table *r)
 {
     struct channel_member_list *l = find_unbuilt_member_list(r);

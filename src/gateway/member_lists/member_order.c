@@ -60,7 +60,7 @@ void member_order_remove_marked_members(struct member_list_order *o)
     o->count = retained;
 }
 
-/* Returns by binary search how many of the first `count` items sort before m. */
+/* Returns by binary search how many of the first `count` members sort before m. */
 static size_t member_order_find_position(const struct member_list_order *o, size_t count,
                                          const struct ordered_member *m)
 {
@@ -77,7 +77,7 @@ static size_t member_order_find_position(const struct member_list_order *o, size
     return from;
 }
 
-/* Merges the new items from the end of the array, so that each item moves at most once. */
+/* Merges the new members into the array from its end, so that each member moves at most once. */
 void member_order_insert(struct member_list_order *o, struct ordered_member **more, size_t count)
 {
     size_t end = o->count;
@@ -100,7 +100,7 @@ void member_order_insert(struct member_list_order *o, struct ordered_member **mo
     }
 }
 
-/* Returns by binary search the end of the group with this rank. */
+/* Returns by binary search the position after the last member whose group has this rank. */
 static size_t member_order_group_end(const struct member_list_order *o, size_t from, uint32_t rank)
 {
     size_t to = o->count;

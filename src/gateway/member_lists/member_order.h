@@ -11,15 +11,16 @@
 #include "base/snowflake.h"
 #include "base/str.h"
 
-/* A member with its sort key, which never changes. If the key of a member changes, this object is
- * marked as removed (gone), and a new object is added. */
+/* A member with its sort key, which never changes. If the member's name, role or status changes the
+ * key, this object is marked as removed (gone), and a new object is added. */
 struct ordered_member {
     snowflake user_id;
     uint32_t rank;    /* rank of the member's group (hoisted role); rank 0 is shown first */
     uint32_t version; /* changes whenever a visible field changes */
     bool online, gone;
     uint32_t role_count;
-    struct str name;   /* display name in lower case; the text is stored after the roles */
+    /* display name in lower case; its text is stored in this object, after the roles */
+    struct str name;
     snowflake roles[]; /* role ids without @everyone */
 };
 
@@ -34,13 +35,13 @@ struct member_list_order {
 
 void member_order_clear(struct member_list_order *o);
 void member_order_remove_marked_members(struct member_list_order *o);
-/* Inserts members, in order. Sorts the array `more` in place. */
+/* Inserts the members `more` at their sorted positions. Sorts the array `more` in place. */
 void member_order_insert(struct member_list_order *o, struct ordered_member **more, size_t count);
 
-/* Adjacent members of the same rank, which a header row precedes. */
+/* A group of a member list: adjacent members of the same rank, below a header row. */
 struct member_list_group {
     uint32_t rank;
-    size_t row;   /* index of the row with the group's header; the rows of its members follow */
+    size_t row;   /* row number of the group's header; the rows of its members follow */
     size_t first; /* index of the first member */
     size_t count;
 };
@@ -51,15 +52,15 @@ size_t member_order_list_groups(const struct member_list_order *o, struct member
 
 /* A row of a member list: a group's header or a member. */
 struct member_list_row {
-    const struct member_list_group *group; /* NULL if the member list has no such row */
+    /* group of the row; NULL if the member list has no such row */
+    const struct member_list_group *group;
     const struct ordered_member *member;
 };
 struct member_list_row member_order_row_at(const struct member_list_order *o,
                                            const struct member_list_group *groups, size_t count,
                                            size_t row);
 
-/* Returns a hash of the rows `first` to `last`. Equal hashes mean that these rows have not
- * changed. */
+/* Returns a hash of the rows `first` to `last`. Equal hashes mean unchanged rows. */
 uint64_t member_order_hash_rows(const struct member_list_order *o,
                                 const struct member_list_group *groups, size_t count, size_t first,
                                 size_t last);

@@ -21,7 +21,7 @@ uint32_t member_table_compute_rank(const struct member_table *r, const struct or
     return best;
 }
 
-/* Compares roles: the higher position first, for equal positions the older role. */
+/* Compares roles for sorting: higher positions first; at equal positions the older role first. */
 static int compare_role_positions(const void *a, const void *b)
 {
     const struct role *x = a, *y = b;
@@ -73,8 +73,7 @@ static void append_ordered_member_pointer(struct ordered_member ***list, size_t 
     (*list)[(*count)++] = m;
 }
 
-/* Removes the member from the member table. The struct is freed after all member lists have removed
- * it. */
+/* Removes the member from the member table. It is freed after all lists have removed it. */
 static void member_table_remove(struct member_table *r, struct ordered_member *m)
 {
     m->gone = true;
@@ -150,8 +149,8 @@ static void on_all_members_read(struct session_store_read *l, enum err e)
     member_table_continue_update_round(r);
 }
 
-/* Queues the online members of a large guild that the member table does not have, so that they are
- * read in batches. */
+/* Queues those online members of a large guild that the member table does not have, so that they
+ * are read in batches. */
 static void queue_online_members(struct member_table *r)
 {
     size_t count;
@@ -250,7 +249,7 @@ static void on_changed_members_read(struct session_store_read *l, enum err e)
     member_table_continue_update_round(r);
 }
 
-/* Updates a member of whom only the presence has changed, not name or roles. */
+/* Updates the online status of a member whose name and roles are unchanged. */
 static void update_member_presence(struct member_table *r, struct ordered_member *m)
 {
     bool online = user_is_visibly_online(r, m->user_id);

@@ -45,8 +45,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_init(&r->changed_members);
     map_init(&r->move.moved_to);
     map_set_value(&h->member_tables->map, guild_id, r);
-    /* From now on changed members of the guild are recorded. member_table_begin_reads reads the
-     * current members. */
+    /* Record changed members from now on. member_table_begin_reads reads the current members. */
     guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
     return r;
 }
@@ -112,7 +111,8 @@ static bool member_table_has_pending_work(const struct member_table *r)
            r->pending.wants_ids || r->pending.fresh || r->pending.has_outdated_rows;
 }
 
-/* Starts an update round of a member table. A quick round only sends rows to new subscriptions. */
+/* Starts an update round of a member table. A quick round sends rows to new subscriptions, and does
+ * nothing else. */
 static void member_list_round_begin(struct member_table *r, bool quick)
 {
     if (r->gateway_loop->gateway->draining)
@@ -151,7 +151,7 @@ static void free_unused_member_lists(struct member_table *r)
 }
 
 /* Returns the pause after an update round, in ms. It depends on the duration of the round and on
- * the bytes sent; the longer pause counts. */
+ * the bytes sent; the longer of the two pauses is used. */
 static int64_t pause_after_member_list_round_ms(const struct member_table *r)
 {
     int64_t by_time = PAUSE_FACTOR * (clock_monotonic_ns() - r->began) / 1000000;
@@ -199,8 +199,8 @@ static bool member_list_round_timer_is_running(const struct member_table *r)
     return r->pace.link.next != NULL;
 }
 
-/* Starts an update round for a new subscription, which gets its rows in a quick round. But if the
- * next update round must read all members, the subscription waits for that round. */
+/* Starts a quick update round, which sends a new subscription its rows. If the next update round
+ * must read all members, the subscription waits for that round instead. */
 void member_table_start_update_round(struct member_table *r)
 {
     r->pending.fresh = true;
@@ -215,8 +215,7 @@ void member_table_schedule_update_round(struct member_table *r)
         member_list_round_begin(r, false);
 }
 
-/* Runs the next task of the update round. The duration of a task does not depend on the guild's
- * size. */
+/* Runs the next task of the update round. Tasks in large guilds do not take longer. */
 static bool run_next_task_of_member_list_round(struct member_table *r)
 {
     if (!member_table_get_guild_view(r))
@@ -224,7 +223,7 @@ static bool run_next_task_of_member_list_round(struct member_table *r)
     if (r->reading_members && (member_table_begin_reads(r) || member_table_process_changes(r)))
         return true;
     r->reading_members = false;
-    /* If a store read failed, send nothing; the next update round repeats the read. */
+    /* If a store read failed, do not send rows; the next update round repeats the read. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
     return build_some_member_lists(r) || (!r->quick && member_lists_apply_changes(r)) ||
@@ -262,7 +261,7 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
     enum member_table_change before =
         (enum member_table_change)(uintptr_t)map_find_value(&r->pending.changed_members, user_id);
 
-    /* In a large guild, an offline member who is in no member list can be ignored. */
+    /* In a large guild, a member who is offline and in no member list can be ignored. */
     if (!r->has_offline && !r->pending.wants_members && !map_find_value(&r->members, user_id) &&
         !gateway_get_account_status(r->gateway_loop->gateway, user_id, NULL))
         return;
@@ -303,7 +302,7 @@ void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n
         r->pending.wants_roles = r->pending.wants_ids = true;
         member_table_schedule_update_round(r);
         break;
-    case EVENT_GUILD_UPDATE: /* a new owner of the guild can view every channel */
+    case EVENT_GUILD_UPDATE: /* a new owner can view every channel of the guild */
         r->pending.wants_roles |=
             n->routing.guild.owner_id && n->routing.guild.owner_id != r->owner_id;
         member_table_schedule_update_round(r);

@@ -10,12 +10,15 @@
 #include "gateway/subscriptions/guild_view.h"
 
 enum {
-    OFFLINE_MEMBERS_MAX = 1000,   /* member lists of guilds up to this size show offline members */
-    MEMBERS_PER_READ = 100,       /* members per store read */
-    RANGES_PER_SUBSCRIPTION = 5,  /* row ranges per subscription */
-    ROWS_PER_RANGE = 100,         /* rows per range */
-    LIST_CHANNELS_PER_GUILD = 10, /* channels per guild whose lists a session may show */
-    LIST_GROUPS_MAX = 256, /* maximum number of roles of a guild, plus "online" and "offline" */
+    /* maximum size of guilds whose member lists show offline members */
+    OFFLINE_MEMBERS_MAX = 1000,
+    MEMBERS_PER_READ = 100,      /* members per store read */
+    RANGES_PER_SUBSCRIPTION = 5, /* row ranges per subscription */
+    ROWS_PER_RANGE = 100,        /* rows per range */
+    /* maximum number of channels per guild whose member lists a session may show */
+    LIST_CHANNELS_PER_GUILD = 10,
+    /* maximum number of groups in a list: roles of a guild, "online" and "offline" */
+    LIST_GROUPS_MAX = 256,
 };
 
 struct member_list_row_range {
@@ -38,14 +41,14 @@ struct member_list_subscription {
 struct member_list_window {
     struct list_link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    /* Items: struct member_list_subscription; those handled in this update round are last. */
+    /* Items: struct member_list_subscription; those handled in this update round come last. */
     struct list_link subscriptions;
     size_t subscription_count, fresh_count;
     struct member_list_row_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
-    /* Per row range: hash of the rows that were sent last. */
+    /* Hash of the rows that were sent last, for each row range. */
     uint64_t sent_hashes[RANGES_PER_SUBSCRIPTION];
-    uint64_t round; /* number of the last update round in which this window was handled */
+    uint64_t round; /* number of the last update round that sent this window (set of row ranges) */
 };
 
 struct channel_member_list {
@@ -59,11 +62,11 @@ struct channel_member_list {
     struct map windows_by_hash; /* hash of the row ranges -> struct member_list_window */
     bool built;
     size_t at; /* index in member_table.members up to which the list is built */
-    /* Number of the last update round that applied member changes to the list. */
+    /* Number of the last update round that applied changes of members to the list. */
     uint64_t updated_round;
 };
 
-/* Work for the next update round of a member table. */
+/* Changes that the next update round of a member table must process. */
 struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_table_change */
     bool wants_roles, wants_members, wants_ids;
@@ -72,11 +75,12 @@ struct member_table_pending_work {
     bool has_outdated_rows;
 };
 
-/* State of moving subscriptions to other member lists, because permissions changed. */
+/* Progress of moving subscriptions to other member lists after a change of permissions. */
 struct member_list_subscription_moves {
-    bool moving;         /* moves are in progress */
-    uint64_t moves;      /* number of times that moving was begun */
-    struct map moved_to; /* while moving: channel id -> struct channel_member_list */
+    bool moving;    /* moves are in progress */
+    uint64_t moves; /* number of times that subscriptions were moved */
+    /* channel id -> struct channel_member_list, while subscriptions are moved */
+    struct map moved_to;
 };
 
 /* Members that were added or removed since the member lists were last updated. */
@@ -90,7 +94,8 @@ struct member_table_read {
     bool failed_roles, failed_members; /* the store read of roles or members failed */
     snowflake reading[MEMBERS_PER_READ];
     size_t reading_count;
-    struct list found; /* items: struct member, in the arena of the store read */
+    /* members that were read; items: struct member, in the arena of the store read */
+    struct list found;
 };
 
 struct member_table {
@@ -105,16 +110,17 @@ struct member_table {
 
     struct member_table_pending_work pending;
 
-    /* The fields from here on describe the current update round. */
+    /* The following fields describe the current update round. */
     bool running, quick;
     struct member_table_read read;
-    bool reading_members; /* members are being read; the member lists are updated afterwards */
+    /* the update round is reading members; it updates the member lists afterwards */
+    bool reading_members;
     struct member_list_subscription_moves move;
     uint64_t round;
     int64_t began;       /* start of the round (clock_monotonic_ns) */
     int64_t sent_bytes;  /* bytes sent since the last pause */
     int64_t pause_until; /* end of the pause (clock_steady_ms) */
-    /* User id -> enum member_table_change, of members that this round updates. */
+    /* Changes that this round applies: user id -> enum member_table_change. */
     struct map changed_members;
     size_t changed_at; /* position in `changed_members` */
     struct member_table_changes changed;
@@ -137,19 +143,18 @@ enum member_table_change { MEMBER_UNCHANGED, MEMBER_PRESENCE_CHANGED, MEMBER_ROW
 /* --- member_tables.c ------------------------------------------------------------------ */
 
 struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflake guild_id);
-/* Returns NULL if no session of this loop is in the guild. */
+/* Returns the view of the table's guild, or NULL if no session of this loop is in the guild. */
 const struct guild_view *member_table_get_guild_view(const struct member_table *r);
 /* Start an update round. member_table_start_update_round starts it immediately, for a new
- * subscription; member_table_schedule_update_round at most once per ROUND_INTERVAL_MS. */
+ * subscription. member_table_schedule_update_round waits for ROUND_INTERVAL_MS. */
 void member_table_start_update_round(struct member_table *r);
 void member_table_schedule_update_round(struct member_table *r);
-/* Posts the next task of the update round; called after a task or store read. */
+/* Posts the next task of the update round to the loop; called after each task or store read. */
 void member_table_continue_update_round(struct member_table *r);
 
 /* --- member_table_reads.c ------------------------------------------------------------- */
 
-/* Tasks of an update round, which run one after the other. Each returns false if it had nothing to
- * do. */
+/* Tasks of an update round, which run in this order. Each returns false if it had nothing to do. */
 bool member_table_begin_reads(struct member_table *r);
 bool member_table_process_changes(struct member_table *r);
 uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m);
@@ -169,8 +174,8 @@ bool member_lists_apply_changes(struct member_table *r);
 
 /* --- list_updates.c ------------------------------------------------------------------- */
 
-/* send_some_member_list_updates is a task of an update round; member_list_update_free frees the
- * update if the round is aborted. */
+/* send_some_member_list_updates is a task of an update round. member_list_update_free frees the
+ * encoded rows of an aborted round. */
 bool send_some_member_list_updates(struct member_table *r);
 void member_list_update_free(struct member_table *r);
 
@@ -183,11 +188,11 @@ bool member_list_subscription_can_view_channel(const struct member_list_subscrip
 void member_list_subscription_set_needs_all_rows(struct member_list_subscription *u, bool fresh);
 void member_list_window_free(struct member_list_window *f);
 /* Move subscriptions to other member lists after overwrites have changed, in steps.
- * move_some_member_list_subscriptions returns false when all are moved. */
+ * move_some_member_list_subscriptions returns false when all subscriptions are moved. */
 void member_list_subscription_moves_begin(struct member_table *r);
 bool move_some_member_list_subscriptions(struct member_table *r);
-/* Ends all subscriptions to member lists of a guild, in steps, because no session of this loop is
- * in the guild any more. Returns false when all have ended. */
+/* Ends some subscriptions to member lists of a guild, because no session of this loop is in the
+ * guild any more. Returns false when all subscriptions have ended. */
 bool end_some_member_list_subscriptions(struct member_table *r);
 
 #endif

@@ -8,7 +8,7 @@
 #include "gateway/sessions/gateway_socket.h"
 
 const struct opcode_row *opcode_find(int64_t op); /* NULL if the opcode is unknown */
-/* For tests; the end of the table is a row without a name. */
+/* The table of opcodes, exported for tests; it ends with a row without a name. */
 extern const struct opcode_row opcode_rows[];
 
 void handle_request_members_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);

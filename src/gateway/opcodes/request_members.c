@@ -23,7 +23,7 @@ enum {
     QUERY_MAX = 100,
     FULL_LIST_INTERVAL_MS = 30 * 1000,
     FULL_LIST_GUILD_MEMBERS =
-        1000, /* maximum size of guilds in which every member may request all members */
+        1000, /* size of guilds up to which every member may request all members */
 };
 
 struct members_task {
@@ -39,7 +39,7 @@ struct members_task {
     snowflake after;
     snowflake own;       /* requesting account */
     struct list members; /* items: struct member, in the arena of the store read */
-    struct str chunk;    /* payload of the chunk, in the arena of the store read */
+    struct str chunk;    /* JSON of GUILD_MEMBERS_CHUNK, in the arena of the store read */
 };
 
 static enum err compute_member_chunk_count(struct members_task *l,
@@ -273,8 +273,8 @@ static void send_rate_limited_event(struct session *s, const struct members_task
     session_deliver_payload_buf(s, EVENT_RATE_LIMITED, &out);
 }
 
-/* Allows a session to request all members of a guild once per FULL_LIST_INTERVAL_MS. Otherwise
- * sends RATE_LIMITED and returns false. */
+/* Returns whether the session may request all members of the guild now: once per
+ * FULL_LIST_INTERVAL_MS. If not, sends RATE_LIMITED. */
 static bool check_full_member_list_limit(struct session *s, struct topic_subscription *seat,
                                          struct members_task *l)
 {
@@ -294,7 +294,7 @@ static bool check_full_member_list_limit(struct session *s, struct topic_subscri
     return true;
 }
 
-/* Starts to read the next chunk. The first step also checks the permission to list all members. */
+/* Starts to read the next chunk of members. The first read also checks the permission for it. */
 static bool members_task_begin_chunk_read(struct session_task *e)
 {
     struct members_task *l = container_of(e, struct members_task, task);
@@ -306,8 +306,7 @@ static bool members_task_begin_chunk_read(struct session_task *e)
     if (l->index == l->chunks || (!seat && !l->first))
         return false;
     if (!seat) {
-        /* The account is not in the guild. Send an empty chunk, because the client waits for a
-         * chunk. */
+        /* The account is not in the guild: send an empty chunk, for which the client waits. */
         l->over = true;
         l->all = l->presences = false;
         e->store_read.run = read_member_chunk;

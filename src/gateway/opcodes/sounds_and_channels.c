@@ -1,5 +1,4 @@
-/* sounds_and_channels.c - handles op 31 (soundboard sounds), op 36 and 43 (status of voice
- * channels). */
+/* sounds_and_channels.c - handles op 31 (soundboard), op 36 and 43 (status of voice channels). */
 #include "base/mem.h"
 #include "gateway/opcodes/opcodes.h"
 #include "gateway/sessions/session_tasks.h"
@@ -15,7 +14,7 @@
 struct sounds_task {
     struct session_task task;
     snowflake guild_id;
-    struct str payload; /* payload of the event, in the arena of the store read */
+    struct str payload; /* JSON of the event to send, in the arena of the store read */
     bool sent;
 };
 
@@ -88,7 +87,7 @@ struct voice_channels_task {
     snowflake guild_id, user_id;
     enum event event;
     bool status, time;  /* fields that the client requested */
-    struct str payload; /* payload of the event, in the arena of the store read */
+    struct str payload; /* JSON of the event to send, in the arena of the store read */
     bool sent;
 };
 

@@ -1,15 +1,14 @@
-/* account_presence.c - computes an account's presence from all its sessions, on this and other
- * nodes. */
+/* account_presence.c - computes an account's presence from its sessions on all nodes. */
 #include "gateway/presence/account_presence.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
 
-/* Priority of statuses: an account has the first of these statuses that one of its sessions has. */
+/* Priority of statuses: the account's status is the first of these that one of its sessions has. */
 static const unsigned char status_priority[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
 
-/* The fields of a local or remote session that determine the presence of its account. */
+/* Fields of a session, on this or another node, that determine the presence of its account. */
 struct presence_source {
     unsigned char status, kind;
     bool counts;
@@ -63,8 +62,8 @@ static bool find_session_presence_with_status(const struct gateway_account *a, u
     return false;
 }
 
-/* Returns the presence of the account's session with the highest priority (status_priority), or
- * PRESENCE_INVISIBLE if there is no session. */
+/* Returns the presence of that session of the account whose status has the highest priority
+ * (status_priority). Returns PRESENCE_INVISIBLE if the account has no session. */
 static struct presence_source highest_priority_presence(const struct gateway_account *a,
                                                         const struct presence_session_filter *c)
 {
@@ -209,7 +208,7 @@ void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const s
         snowflake id = ((const snowflake *)ids->items)[i];
         const struct gateway_account *a = map_find_value(&g->accounts, id);
 
-        /* Most members are offline, so check this before the presence is computed. */
+        /* Check this before the presence is computed, because most members are offline. */
         if (!account_is_visibly_online(a))
             continue;
         struct account_presence l = account_compute_presence(

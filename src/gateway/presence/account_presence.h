@@ -7,10 +7,11 @@
 
 #include "gateway/sessions/registry.h"
 
-/* Combined presence of an account's sessions. For a bot, the presence is computed per shard. */
+/* Presence of an account, computed from its sessions. Bots have a presence per shard. */
 struct account_presence {
     struct account_statuses statuses;
-    struct str activities; /* JSON on the heap; p is NULL if there are no activities */
+    /* JSON of the activities, on the heap; p is NULL if there are no activities */
+    struct str activities;
 };
 
 enum { ANY_CLIENT_KIND = -1 };
@@ -18,15 +19,15 @@ enum { ANY_CLIENT_KIND = -1 };
 /* Selects some sessions of an account. */
 struct presence_session_filter {
     int kind; /* enum client_kind, or ANY_CLIENT_KIND */
-    /* Counts only sessions of this shard; shard_count 0 means all shards. */
+    /* Shard of a bot whose sessions are counted; shard_count 0 means all shards. */
     uint32_t shard_id, shard_count;
     const struct session *but; /* session to exclude */
 };
 
 struct account_presence account_compute_presence(const struct gateway_account *a,
                                                  struct presence_session_filter c);
-/* Computes the presence of a shard and stores it as the announced presence. Returns false, and does
- * not set *ret, if it equals the presence that was announced last. */
+/* Computes the presence of a shard and stores it as the announced presence. If it equals the
+ * presence that was announced last, returns false and does not set *ret. */
 bool account_update_announced_presence(struct gateway_account *a,
                                        const struct presence_session_filter *c,
                                        struct account_presence *ret);

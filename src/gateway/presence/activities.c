@@ -1,7 +1,6 @@
 /* activities.c - checks and stores the activities of op 2 and op 3, limits presence changes.
  *
- * Only valid activities are accepted, because clients of other users would fail on invalid
- * activities. */
+ * Invalid activities are dropped, because clients of other users would fail on them. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -23,7 +22,7 @@ enum {
 };
 
 struct activity {
-    struct str name; /* name, state and url are JSON values; p is NULL if the field is absent */
+    struct str name; /* JSON value of the activity's name; p is NULL if the field is absent */
     int64_t type;
     struct str state, url;
 };
@@ -33,8 +32,8 @@ static bool is_json_string(struct str raw)
     return raw.n >= 2 && raw.p[0] == '"';
 }
 
-/* Accepts nesting up to ACTIVITY_MAX_DEPTH and only finite numbers, because every recipient must be
- * able to parse the activities. */
+/* Returns whether the JSON value has finite numbers only and is nested no deeper than `levels`,
+ * because every recipient must be able to parse the activities. */
 static bool activity_value_is_acceptable(struct json_reader *r, int levels)
 {
     enum json_kind kind = json_peek_kind(r);
@@ -62,7 +61,8 @@ static bool activity_json_is_acceptable(struct str raw, struct arena *arena)
     return activity_value_is_acceptable(&r, ACTIVITY_MAX_DEPTH);
 }
 
-/* Checks the JSON type of those fields that client libraries use without a check of their own. */
+/* Returns whether the field has the right JSON type. Checks only fields that client libraries use
+ * without a check of their own. */
 static bool activity_field_type_is_valid(struct str key, struct str value)
 {
     static const struct {
@@ -80,9 +80,9 @@ static bool activity_field_type_is_valid(struct str key, struct str value)
     return true;
 }
 
-/* Parses an activity. The type of a bot's activity may be a string of digits, because a bot's
- * activity is encoded again. The type of a user's activity must be a number, because it is sent
- * unchanged. */
+/* Parses an activity. The type of a bot's activity may be a string of digits, because the server
+ * encodes a bot's activity again. The type of a user's activity must be a number, because the
+ * server sends a user's activity unchanged. */
 static bool parse_activity(struct str raw, bool bot, struct arena *arena, struct activity *ret)
 {
     struct json_reader r;
@@ -118,8 +118,7 @@ static void write_activity_field(struct json_writer *j, const char *name, struct
     json_write_raw(j, raw);
 }
 
-/* Writes a bot's activity, which has only these fields. The activity of a user is sent
- * unchanged. */
+/* Writes a bot's activity, which has only these fields. A user's activity is sent unchanged. */
 static void write_bot_activity_json(const struct activity *a, struct json_writer *j)
 {
     json_begin_object(j);
@@ -144,7 +143,7 @@ static void append_valid_activity(struct str raw, bool bot, struct arena *arena,
         json_write_raw(j, raw);
 }
 
-/* Accepts a list of activities, or a single activity as older libraries send it. */
+/* Writes the valid activities of a list, or of a single activity, which older libraries send. */
 static void write_activities_json(struct str raw, bool bot, struct arena *arena,
                                   struct json_writer *j)
 {
@@ -192,15 +191,15 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     buf_clear(&out);
 }
 
-/* Allows five announced presence changes in 20 s. Further changes are announced when the rate limit
- * window ends. */
+/* Returns whether the session may announce a presence change now: five times in 20 s. Further
+ * changes are announced when the rate limit window ends. */
 static bool presence_rate_limit_allows(struct session *s)
 {
     int64_t now = clock_ms();
     struct client_presence *own = s->client_presence;
 
-    /* since_ms is wall-clock time, because the session takes it along to other nodes. If the clock
-     * was set back meanwhile, since_ms is in the future. */
+    /* since_ms is wall-clock time, because the session takes it to other nodes. If the clock was
+     * set back, since_ms is in the future. */
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
         own->count = 0;

@@ -13,12 +13,12 @@
 
 enum { MESSAGE_MAX_BYTES = 1 << 20, PIECE_BYTES = 128 * 1024 };
 
-/* The record of a session of this node, as it was last published. */
+/* Record of a session of this node, as this node last published it. */
 struct published_session {
     uint64_t number;
     struct str bytes; /* the serialised record, on the heap */
-    /* When the record of a session that moved to another node expires, in ms (clock_steady_ms); 0
-     * if the session is on this node. */
+    /* Time at which the record of a session that moved to another node expires, in ms
+     * (clock_steady_ms); 0 if the session is on this node. */
     int64_t until;
 };
 
@@ -113,8 +113,7 @@ static void session_directory_message_begin(const struct session_directory *d,
     serialize_u64(out, d->change_number);
 }
 
-/* Sends a message to all nodes. The message has a change number, by which nodes detect lost
- * messages. */
+/* Sends a message to all nodes, with a change number by which the nodes detect lost messages. */
 static void session_directory_message_send(const struct session_directory *d, struct buf *out)
 {
     if (!buf_is_full(out))
@@ -154,8 +153,8 @@ static void published_session_set_record_bytes(struct published_session *r, stru
     r->until = 0;
 }
 
-/* Publishes the record of a session if it has changed. A session that comes from another node is
- * still published by that node until the client is connected to this node. */
+/* Publishes the record of a session if it has changed. While a session moves from another node,
+ * that node still publishes the session, until the client connects to this node. */
 static void publish_record_if_changed(struct session_directory *d, const struct session *s,
                                       struct str bytes)
 {
@@ -286,8 +285,8 @@ void session_directory_request_all_sessions(struct session_directory *d, uint32_
     pthread_mutex_unlock(&d->lock);
 }
 
-/* A full update is divided into parts. Returns the number of records in the part that begins at
- * slot `at` of the map; sets *ret_end to the slot after the part. */
+/* Returns the number of records in the part of a full update that begins at slot `at` of the map.
+ * Sets *ret_end to the slot after the part. */
 static uint64_t count_records_of_full_update_part(const struct session_directory *d, size_t at,
                                                   size_t *ret_end)
 {
@@ -361,7 +360,7 @@ void session_directory_send_all_sessions(struct session_directory *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Finds a session that moved to another node, but that no node has published before its record
+/* Finds a session that moved to another node, but was not published by any node before its record
  * expired. Returns NULL if there is none. */
 static struct published_session *find_moved_session_not_resumed(const struct session_directory *d,
                                                                 int64_t now)
@@ -374,8 +373,8 @@ static struct published_session *find_moved_session_not_resumed(const struct ses
     return NULL;
 }
 
-/* Removes and returns the record of a session that no node has published before the record expired.
- * Returns NULL if there is none. */
+/* Removes and returns the record of a session that moved, but was not published by any node before
+ * its record expired. Returns NULL if there is none. */
 static struct published_session *remove_moved_session_not_resumed(struct session_directory *d)
 {
     pthread_mutex_lock(&d->lock);

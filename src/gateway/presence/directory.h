@@ -17,21 +17,20 @@ struct session;
 struct session_directory *session_directory_new(struct gateway *g);
 void session_directory_free(struct session_directory *d); /* accepts NULL */
 
-/* --- sessions of this node; on the session's loop; no effect without a directory ------- */
+/* --- sessions of this node; called on the session's loop; no effect without NATS -------- */
 
-/* Publish the record of a session after it has changed: session_directory_mark_changed at the end
- * of the loop iteration, session_directory_publish_session immediately. */
+/* Publish the changed record of a session: session_directory_mark_changed at the end of the loop
+ * iteration, session_directory_publish_session immediately. */
 void session_directory_mark_changed(struct session *s);
 void session_directory_publish_session(struct session *s);
 void session_directory_publish_changed(struct gateway_loop *h);
-/* Called when the session has ended, or when it continues on another node, which publishes it from
- * then on. */
+/* Called when the session has ended, or continues on another node, which publishes it then. */
 void session_directory_remove_session(struct session *s);
-/* After an account's presence has changed on this node: sends the ids of the account's friends to
- * the other nodes, which send them the presence. */
+/* Called when an account's presence has changed on this node: sends the ids of the account's
+ * friends to the other nodes, which then send the presence to these friends. */
 void session_directory_publish_friends(struct gateway *g, snowflake user_id,
                                        const struct list *friends);
-/* Sends a bot's session start to the other nodes, which count it towards the bot's daily limit. */
+/* Tells other nodes that a bot started a session, which counts towards the bot's daily limit. */
 void session_directory_publish_session_start(struct gateway *g, snowflake user_id,
                                              uint32_t shard_id);
 

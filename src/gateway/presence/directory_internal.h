@@ -25,28 +25,29 @@ enum session_directory_message_kind {
 
 struct session_directory {
     struct gateway *gateway;
-    pthread_mutex_t lock;       /* protects the next four fields; held while messages are sent */
-    uint64_t change_number;     /* number of published changes */
-    struct map published;       /* session number -> struct published_session */
-    int64_t all_sent_at;        /* when a full update was last sent (clock_monotonic_ns), or 0 */
+    /* protects the next four fields; held while messages to other nodes are sent */
+    pthread_mutex_t lock;
+    uint64_t change_number; /* number of published changes */
+    struct map published;   /* session number -> struct published_session */
+    /* time of the last full update that this node sent (clock_monotonic_ns), or 0 */
+    int64_t all_sent_at;
     bool all_wanted;            /* all sessions were requested after all_sent_at */
-    pthread_mutex_t nodes_lock; /* protects `nodes`; acquired before any other lock */
+    pthread_mutex_t nodes_lock; /* protects `nodes`; must be acquired before any other lock */
     struct map nodes;           /* node identity -> struct directory_node */
 };
 
 /* Requests a full update from a node; identity 0 means from every node. */
 void session_directory_request_all_sessions(struct session_directory *d, uint32_t identity);
-/* Drops the record of a session that left this node, because the node to which it moved publishes
- * it now. */
+/* Removes the record of a session that moved away, because its new node publishes it now. */
 void session_directory_on_session_resumed(struct session_directory *d, uint64_t number);
-/* Sends a full update, at most once per 250 ms: when NATS restarts, every node sends requests to
- * every other node, and each reply goes to all nodes. */
+/* Publishes all sessions of this node, at most once per 250 ms: when NATS restarts, every node
+ * sends requests to every other node, and each reply goes to all nodes. */
 void session_directory_send_all_sessions(struct session_directory *d);
 /* Sends DIRECTORY_CHANGE_NUMBER, by which other nodes notice lost messages. Drops records of
  * sessions that moved away and were not resumed in time. */
 void session_directory_run_every_second(struct session_directory *d);
-/* Called when a session that moved away was not resumed on any node: sends its user's presence to
- * the users who saw it online. */
+/* Called when a session that moved away was not resumed in time on any node: announces the user's
+ * presence to the users who saw the session online. */
 void session_directory_on_session_lost(struct session_directory *d, struct str record);
 void session_directory_nodes_free(struct session_directory *d);
 

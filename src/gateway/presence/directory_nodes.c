@@ -1,8 +1,8 @@
 /* directory_nodes.c - receives the sessions of other nodes.
  *
- * Clients of a dead node may resume on another node. So the sessions of a dead node are shown as
- * online for as long as disconnected sessions are (SHOW_OFFLINE_MS). They stay in the directory for
- * as long as they can be resumed (SESSION_EXPIRY_MS). */
+ * Clients of a dead node may resume on another node. Therefore the sessions of a dead node are
+ * shown as online for SHOW_OFFLINE_MS, like disconnected sessions. They stay in the directory for
+ * SESSION_EXPIRY_MS, while they can be resumed. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -23,12 +23,12 @@ enum {
 
 struct directory_node {
     uint32_t identity;
-    uint64_t change_number; /* change number of the last message; valid if `up_to_date` */
-    bool up_to_date;        /* no message of the node was lost since its last full update */
+    uint64_t change_number; /* change number of the node's last message; valid if `up_to_date` */
+    bool up_to_date;        /* no message was lost since the node's last full update */
     uint32_t round;         /* number of full updates received from the node */
     uint64_t next_piece;    /* index of the next part of the full update in progress, or 0 */
-    int64_t asked_at; /* when DIRECTORY_REQUEST_ALL was last sent (clock_monotonic_ns), or 0 */
-    /* When the node was first found missing (clock_steady_ms); 0 if the node is alive. */
+    int64_t asked_at;       /* time of the last DIRECTORY_REQUEST_ALL (clock_monotonic_ns), or 0 */
+    /* Time at which the node was first found missing (clock_steady_ms); 0 if the node is alive. */
     int64_t gone_at;
     struct list_link sessions; /* items: struct remote_session */
 };
@@ -203,7 +203,7 @@ static void handle_session_removal(struct session_directory *d, const struct dir
     pthread_mutex_lock(&d->gateway->lock);
     struct remote_session *r = map_find_value(&d->gateway->remotes, number);
     pthread_mutex_unlock(&d->gateway->lock);
-    /* If another node has published the session meanwhile, the record stays. */
+    /* Do not remove a record that another node has published meanwhile. */
     if (r && r->server == p->identity)
         remote_session_show_offline_and_remove(d, r);
 }
@@ -220,8 +220,8 @@ static void remove_sessions_not_in_full_update(struct session_directory *d,
     }
 }
 
-/* Handles one part of a full update. Parts arrive in the order in which they were sent. If a part
- * is lost, the next DIRECTORY_CHANGE_NUMBER shows that a message is missing. */
+/* Handles one part of a full update. Parts arrive in the order in which they were sent. The next
+ * DIRECTORY_CHANGE_NUMBER reveals a lost part. */
 static void handle_part_of_full_session_update(struct session_directory *d,
                                                struct directory_node *p, uint64_t delivered_to,
                                                struct serialized_data_reader *in)
@@ -351,7 +351,7 @@ void gateway_on_nats_connected(struct gateway *g)
 
 /* --- dead nodes ----------------------------------------------------------------------- */
 
-/* Reads the friends of an account from the store. This is for sessions of a dead node, which can no
+/* A store read of an account's friends. The account's sessions were on a dead node, which can no
  * longer send the presence to these friends. */
 struct lost_session_friends {
     struct session_store_read store_read;
@@ -411,7 +411,7 @@ void session_directory_on_session_lost(struct session_directory *d, struct str r
 }
 
 /* Shows up to SESSIONS_PER_CALL sessions of a dead node as offline. Returns true if the node has no
- * session left. */
+ * more sessions. */
 static bool show_some_node_sessions_offline(struct session_directory *d, struct directory_node *p)
 {
     unsigned was_shown_offline = 0;
@@ -449,12 +449,11 @@ static void session_directory_on_node_alive(struct session_directory *d, struct 
 {
     if (!p->gone_at)
         return;
-    p->gone_at = 0; /* the node was only paused; its sessions are online again */
+    p->gone_at = 0; /* the node was only paused, so its sessions are online again */
     session_directory_node_request_sessions(d, p);
 }
 
-/* Handles a node that is missing from the living nodes. Returns true if the node has no session
- * left. */
+/* Updates a node that is not among the living nodes. Returns true if it has no session left. */
 static bool session_directory_on_node_missing(struct session_directory *d, struct directory_node *p)
 {
     int64_t now = clock_steady_ms();
@@ -478,7 +477,7 @@ static void session_directory_check_nodes_are_alive(struct session_directory *d,
         if (node_identity_is_in_list(identities, count, p->identity))
             session_directory_on_node_alive(d, p);
         else if (session_directory_on_node_missing(d, p))
-            ended = p; /* only one node is freed per call of this function */
+            ended = p; /* each call of this function frees at most one node */
     if (ended) {
         map_remove_value(&d->nodes, ended->identity);
         mem_free(ended);

@@ -68,8 +68,8 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct audien
     buf_clear(&out);
 }
 
-/* Returns whether presences must be published to the guild. In a large guild only bots with the
- * intent GUILD_PRESENCES get presences. */
+/* Returns whether the guild has sessions to which presences must be sent. In a large guild only
+ * bots with the intent GUILD_PRESENCES receive presences. */
 static bool guild_receives_presence(const struct gateway *g, const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -115,8 +115,8 @@ static void publish_presence_to_friends(struct gateway *g, snowflake user_id,
             publish_presence(g, user_id, audience_of_user(ids[i]), l);
 }
 
-/* A changed presence that must be announced to the friends of an account. The friends are read from
- * the store first. */
+/* A changed presence of an account, which is announced to the account's friends after they were
+ * read from the store. */
 struct friends_announcement {
     struct session_store_read store_read;
     snowflake user_id;
@@ -132,8 +132,8 @@ static enum err read_account_friends(struct session_store_read *l, struct tx *tx
     return l->gateway_loop->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* Returns whether the presence is still the one that was announced last. If it changed again while
- * the friends were read, a later announcement sends the new presence. */
+/* Returns whether the presence was not changed again while the friends were read. Otherwise a later
+ * announcement sends the new presence. */
 static bool announced_presence_is_current(struct gateway *g, const struct friends_announcement *t)
 {
     bool still = t->presence.statuses.whole == PRESENCE_INVISIBLE;
@@ -171,7 +171,8 @@ static struct presence_session_filter create_filter_of_session_shard(const struc
                                              s->options.shard_count, NULL };
 }
 
-/* Computes the presence that must be announced. Returns false if it is the one announced last. */
+/* Computes the presence of the session's account. Returns false if it equals the last announced
+ * one. */
 static bool update_announced_presence(struct session *s, bool ending, struct account_presence *ret)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -181,8 +182,8 @@ static bool update_announced_presence(struct session *s, bool ending, struct acc
     pthread_mutex_lock(&g->lock);
     bool changed =
         account_update_announced_presence(map_find_value(&g->accounts, s->caller.id), &c, ret);
-    /* When the change is published, other loops read presences. They must not count the ending
-     * session any more. */
+    /* Mark the ending session as offline before the change is published, because other loops then
+     * compute presences from all sessions. */
     s->presence.shown_offline |= ending;
     pthread_mutex_unlock(&g->lock);
     return changed;
@@ -273,8 +274,8 @@ bool presence_on_remote_session_change(struct gateway *g, const struct remote_se
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct gateway_account *a = map_find_value(&g->accounts, r->user_id);
-    /* If the account is not known, there is no announced presence to compare with: treat the
-     * presence as changed. */
+    /* Treat the presence as changed if the account is not known, because then there is no announced
+     * presence to compare with. */
     bool changed = !a || account_update_announced_presence(a, &c, &l);
     pthread_mutex_unlock(&g->lock);
     if (!changed)

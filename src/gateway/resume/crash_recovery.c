@@ -2,8 +2,9 @@
  *
  * The journal, or its replica if the machine is lost, has the number of the last event that the
  * session was sent. The store has the session's guilds, the event log has the missed events. The
- * channels that its user could view are not known, so the session is invalid if a missed event
- * changes them: its client would not get the resulting CHANNEL_CREATE and CHANNEL_DELETE events. */
+ * journal does not have the channels that the user could view. So the session is invalid if a
+ * missed event changes these channels, because the client would not get the resulting
+ * CHANNEL_CREATE and CHANNEL_DELETE events. */
 #include "gateway/resume/crash_recovery.h"
 
 #include "base/test_faults.h"
@@ -122,8 +123,8 @@ static bool event_changes_visible_channels(const struct gateway_event *n, snowfl
     }
 }
 
-/* Returns whether an event changes the guilds of the session or the channels that its user can
- * view. Returns false for bots: a bot knows all channels, and its permissions are read when the
+/* Returns whether an event changes the session's guilds or the channels that its user can view.
+ * Returns false for bots: bots know all channels, and their permissions are read again when the
  * session arrives. */
 static bool event_changes_guilds_or_channels(const struct gateway_event *n, const struct session *s)
 {

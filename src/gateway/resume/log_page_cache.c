@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 enum {
-    /* 20,480 log positions; one session misses at most MISSED_POSITIONS_MAX. */
+    /* Pages with 20,480 log positions; a session misses at most MISSED_POSITIONS_MAX. */
     CACHED_PAGES_MAX = 160,
     UNUSED_PAGE_MS = 30 * 1000,
 };
@@ -99,7 +99,7 @@ void event_log_page_cache_insert(struct log_page_cache *c, struct event_log_page
 {
     p->used_ms = now_ms;
     pthread_mutex_lock(&c->lock);
-    /* Another thread may have put the same page into the cache meanwhile: replace that page. */
+    /* Another thread may have added the same page to the cache meanwhile: replace that page. */
     struct event_log_page **slot = find_page(c, p->number), *evicted = NULL;
     if (!slot && c->count < CACHED_PAGES_MAX)
         slot = &c->pages[c->count++];

@@ -2,8 +2,8 @@
  *
  * After the loss of a node thousands of sessions miss the same events. Each page of the log is read
  * and decoded once per node. A page has LOG_PAGE_POSITIONS positions; the last page of the log may
- * have fewer. Only positions that this node has delivered are cached, because no more rows can
- * appear there. */
+ * have fewer. Only positions that this node has delivered are cached, because no rows are added
+ * there any more. */
 #ifndef GATEWAY_RESUME_LOG_PAGE_CACHE_H
 #define GATEWAY_RESUME_LOG_PAGE_CACHE_H
 
@@ -14,7 +14,7 @@
 enum { LOG_PAGE_POSITIONS = 128 };
 
 struct event_log_page {
-    int64_t number; /* the first position is number * LOG_PAGE_POSITIONS */
+    int64_t number; /* page number; the first position of the page is number * LOG_PAGE_POSITIONS */
     int64_t last;   /* last position that was read */
     int64_t used_ms;
     size_t count, cap;
@@ -33,13 +33,13 @@ void event_log_page_cache_free(struct log_page_cache *c); /* accepts NULL */
 
 /* The functions below are thread-safe. */
 
-/* Calls take(arg, event) for each event of the page. Returns false if the page is not cached up to
- * the position `last`. */
+/* Calls take(arg, event) for each event of the cached page. Returns false if the cache does not
+ * have the page up to the position `last`. */
 bool event_log_page_cache_visit_events(struct log_page_cache *c, int64_t number, int64_t last,
                                        int64_t now_ms,
                                        void (*take)(void *arg, struct gateway_event *n), void *arg);
-/* Adds a page to the cache, which becomes its owner. If the cache is full, the page that was not
- * used for the longest time is evicted. */
+/* Adds a page to the cache, which becomes its owner. If the cache is full, the least recently used
+ * page is evicted. */
 void event_log_page_cache_insert(struct log_page_cache *c, struct event_log_page *p,
                                  int64_t now_ms);
 /* Evicts pages that were not used for 30 seconds. Accepts NULL. */

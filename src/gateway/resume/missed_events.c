@@ -2,9 +2,9 @@
  *
  * The rows of the event log are decoded on the thread that reads them, off the event loops. They
  * are decoded once for all sessions of the node (log_page_cache.h): 600 sessions that miss 1,500
- * events each share 12 pages. For each session, only the event numbers are compared with the range
- * that it missed. If rows are deleted from the log between the reads of two pages, an event may be
- * lost, so the session is invalid. */
+ * events each share 12 pages. For each session, only the event numbers are compared with the
+ * session's missed range. If rows are deleted from the log between the reads of two pages, an event
+ * may be lost, so the session is invalid. */
 #include "gateway/resume/missed_events.h"
 
 #include "base/clock.h"
@@ -30,8 +30,8 @@ struct missed_event_range missed_events_range_init(uint64_t seen, uint64_t last,
     };
 }
 
-/* Returns whether missed events are deleted from the log, whose first position is `first`. The last
- * event that was sent may be deleted already: only the rows after it are needed. */
+/* Returns whether the log, whose first position is `first`, no longer has all missed events. The
+ * last event that was sent may be deleted, because only later events are needed. */
 bool missed_events_are_deleted_from_log(const struct missed_event_range *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);
@@ -44,7 +44,7 @@ struct missed_events_collector {
     struct session_transfer *transfer;
 };
 
-/* Adds an event of a log page, unless it is not in the range. */
+/* Callback for each event of a log page: adds the event if it is in the missed range. */
 static void collect_missed_event(void *arg, struct gateway_event *n)
 {
     struct missed_events_collector *t = arg;
@@ -97,8 +97,7 @@ static bool decode_event_log_rows(const struct list *list, struct event_log_page
     return ok;
 }
 
-/* Discards the events that the last page read has added, because the store may restart the
- * transaction. */
+/* Discards the events of the last page read, because the store may restart the transaction. */
 static void discard_events_of_last_read(struct missed_event_range *m, struct session_transfer *h)
 {
     while (h->missed_count > m->before)

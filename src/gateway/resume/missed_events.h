@@ -4,16 +4,16 @@
 
 #include "gateway/resume/session_transfer.h"
 
-/* A range of the event log, and the state of reading it. */
+/* A range of the event log that a session missed, and the progress of reading it. */
 struct missed_event_range {
-    /* Log positions: the last one that was read; the last one that must be read. */
+    /* Log positions: `at` was read last, `last` must be read last. */
     int64_t at, last;
     int64_t first; /* initial value of `at` */
-    /* Log positions up to this one were delivered on this node, so no row can appear there. */
+    /* This node has delivered the positions up to here, so no rows are added there any more. */
     int64_t settled;
-    /* The missed events have numbers greater than `after`, up to `last_one`. */
+    /* Event numbers: the missed events have numbers greater than `after`, up to `last_one`. */
     uint64_t after, last_one;
-    /* Also read the events that were sent already: recovered_session_can_continue checks them. */
+    /* Also read events that were already sent, for recovered_session_can_continue. */
     bool with_seen;
     bool begun, failed;
     int64_t page_last; /* last log position in the page that was read last */
@@ -23,14 +23,13 @@ struct missed_event_range {
 
 struct missed_event_range missed_events_range_init(uint64_t seen, uint64_t last, bool with_seen);
 /* Returns whether some rows of the range were already deleted from the event log. `first` is the
- * log's first position; 0 means that the log is empty. */
+ * first position of the log, or 0 if the log is empty. */
 bool missed_events_are_deleted_from_log(const struct missed_event_range *m, int64_t first);
 /* Adds the events of one page to h->missed. Runs in a read transaction, on any thread. */
 enum err read_missed_events_page(struct missed_event_range *m, struct session_transfer *h,
                                  struct tx *tx);
-/* missed_events_have_next_page is called after a page and returns whether another page must be
- * read. missed_events_are_complete is called after the last page and returns whether the event log
- * had all missed events. */
+/* missed_events_have_next_page returns after each page whether another page must be read.
+ * missed_events_are_complete returns after the last page whether no event is missing. */
 bool missed_events_have_next_page(struct missed_event_range *m, const struct session_transfer *h);
 bool missed_events_are_complete(const struct missed_event_range *m);
 

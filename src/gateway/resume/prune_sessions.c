@@ -1,4 +1,4 @@
-/* prune_sessions.c - removes rows of sessions whose node is dead and that no client has resumed. */
+/* prune_sessions.c - deletes rows of sessions whose node is dead and that no client has resumed. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
@@ -9,12 +9,12 @@
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 
-/* Number of calls (one per second) between two deletions. */
+/* Number of calls, one per second, between two deletions of session rows. */
 enum { PRUNE_INTERVAL_HEARTBEATS = 60 };
 
-/* Deletes session rows that are not needed any more. If a node died on another machine, this node
- * cannot read its journal. The sessions of that node stay for a grace period, because a node that
- * can read the journal may recover them. */
+/* Deletes session rows that are not needed any more. The rows of a node that died on another
+ * machine stay for a grace period: this node cannot read the journal there, but another node may
+ * recover the sessions from it. */
 static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint32_t identity,
                                    int64_t grace_ms)
 {

@@ -20,7 +20,7 @@ static void close_superseded_socket(struct gateway_socket *p)
 /* Returns whether a newer connection of the client has resumed the session. A client may drop a
  * connection and open the next one before the RESUMEs of both are read, and two loops may read them
  * in the wrong order. Connections are numbered when they open, so the newest connection gets the
- * session, whichever RESUME is read last. */
+ * session, even if its RESUME is read first. */
 bool resume_was_done_by_newer_connection(const struct session *s, const struct resume_request *r)
 {
     return s->socket && s->resume.connection_number > r->connection_number;
@@ -113,8 +113,8 @@ static void on_resume_authenticated(struct gateway_authentication *g)
         mem_free(r);
         return;
     }
-    /* If the session is about to arrive on this loop or to leave it, session_transfer_begin waits
-     * for that. */
+    /* If the session is moving to this loop or away from it, session_transfer_begin waits for the
+     * end of the move. */
     if (hub && (!s || is_moving))
         session_transfer_begin(r, hub);
     else if (!s && r->id[0] && here->gateway->cluster)
@@ -160,7 +160,7 @@ void handle_resume_opcode(struct gateway_socket *p, int op, struct str raw, cons
     r->connection_number = p->connection_number;
     r->bad_seq = !json_parse_int_text(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
-    /* A malformed id gets the same response as the id of a session that has ended. */
+    /* A malformed id gets the same response as an id whose session has ended. */
     if (session_id_parse(in->session_id, &r->number))
         memcpy(r->id, in->session_id.p, SESSION_ID);
     if (!gateway_authentication_init(&r->authentication, p, in->token)) {

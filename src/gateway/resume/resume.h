@@ -48,18 +48,18 @@ struct gateway_socket;
 
 void handle_resume_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);
 
-/* Moves or releases the sessions of this loop for which another loop or node waits, if they can
- * leave now. */
+/* Moves the sessions of this loop that other loops or nodes requested, if they can leave now. */
 void release_sessions_requested_by_others(struct gateway_loop *h);
 
-/* Handlers of messages from other nodes. They are called in event log order, on any thread.
+/* Handle messages of other nodes, in the order of the event log, on any thread.
  * handle_session_release_request handles the request of a node for a session that this node may
  * own. handle_session_request_reply handles the reply to a request of this node; without_copy is a
  * node that replied that it has no replica of the session, or 0. */
 void handle_session_release_request(struct gateway *g, const struct session_move_message *m);
 void handle_session_request_reply(struct gateway *g, const struct session_move_message *m,
                                   uint32_t without_copy);
-/* Repeats the store read of a pending request; called by the deadline of struct session_request. */
+/* Repeats the store read of a pending session request; called by the deadline of struct
+ * session_request. */
 void retry_session_request(struct deadline *d);
 /* Free all pending releases and session requests of a loop that stops. */
 void pending_session_releases_free(struct gateway_loop *h);

@@ -17,11 +17,11 @@ struct session_release {
     struct list_link link; /* link in the loop's list resume.releases */
     struct gateway_loop *gateway_loop;
     struct session_move_message move; /* the request, then the reply */
-    /* The session can leave after its loop has delivered the event with this number. */
+    /* Number of an event: the session can leave after its loop has delivered this event. */
     uint64_t least;
     struct session_store_read store_write;
     snowflake user_id;
-    struct buf body; /* the serialised session; empty if this node does not have the session */
+    struct buf body; /* the serialised session; empty if this node has no such session */
 };
 
 static void on_session_release_posted(struct loop_message *post)
@@ -32,8 +32,8 @@ static void on_session_release_posted(struct loop_message *post)
     continue_pending_session_releases(v->gateway_loop);
 }
 
-/* Handles a request for a session. The events that precede the request in the event log were posted
- * to the loops before this call. */
+/* Handles another node's request for a session. The events before the request in the event log were
+ * posted to the loops before this call. */
 void handle_session_release_request(struct gateway *g, const struct session_move_message *m)
 {
     struct gateway_loop *hub = registry_find_loop_of_session(g, m->number);
@@ -51,8 +51,7 @@ void handle_session_release_request(struct gateway *g, const struct session_move
     pthread_mutex_unlock(&g->publishing);
 }
 
-/* Inserts the suspended row and changes the owner in one transaction, so that the session never has
- * two owners. */
+/* Inserts the suspended row and changes the owner in one transaction: a session has one owner. */
 static enum err write_released_session(struct session_store_read *l, struct tx *tx)
 {
     struct session_release *v = container_of(l, struct session_release, store_write);
@@ -124,9 +123,8 @@ static void serialize_and_release_session(struct session_release *v, struct sess
     reply_to_release_request(v);
 }
 
-/* Returns whether the session can leave this node: its loop must be between two events (like
- * session_can_leave_its_loop in session_transfer.c), and all requests of the client must be
- * answered. */
+/* Returns whether the session can leave this node: its loop must not be delivering an event, and
+ * all requests of the client must be answered. */
 static bool session_can_leave_node(const struct session_release *v, const struct session *s)
 {
     const struct gateway_loop *h = v->gateway_loop;
@@ -135,8 +133,7 @@ static bool session_can_leave_node(const struct session_release *v, const struct
            session_is_ready(s) && !session_count_tasks(s) && !session_task_is_running(s);
 }
 
-/* If the session moves to another loop of this node, forwards the request to that loop. Returns
- * true if the request must wait. */
+/* Forwards the request to the loop to which the session moves. Returns true if it must wait. */
 static bool forward_release_request(struct session_release *v)
 {
     struct gateway_loop *hub =

@@ -4,15 +4,16 @@
  * the event log, so the request has a log position. A node that was stopped has suspended the
  * session; a node that crashed has left a journal, and with NATS a replica of it on another node.
  * Any node may take over a session that is stored as a row, even one that was released to another
- * node: a client that changes nodes quickly would never get its session otherwise.
+ * node: otherwise a client that changes nodes quickly would never get its session.
  *
- * The store decides, not the replies of nodes: a reply only triggers the next read. The store is
- * read up to 24 times, every 250 ms or when a reply arrives.
+ * The store decides, not the replies of nodes: a reply only triggers the next store read. The store
+ * is read up to 24 times, every 250 ms or when a reply arrives.
  *
  * With NATS a client waits at most about a second. An owner that does not reply for OWNER_REPLY_MS
- * is treated as dead. From the second read on, all nodes are asked for a replica; a node without
- * one says so. If no node has one, or those that did not reply have had REPLICA_REPLY_MS, the
- * session has ended. Without NATS only the store knows whether the owner is dead. */
+ * is treated as dead. From the second read on, this node asks all nodes for a replica; a node
+ * without a replica says so. The session has ended if no node has a replica, or if the nodes that
+ * may have one did not reply within REPLICA_REPLY_MS. Without NATS only the store knows whether the
+ * owner is dead. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/test_faults.h"
@@ -32,11 +33,11 @@
 
 enum {
     STORE_READS_MAX = 24, /* maximum number of store reads, 250 ms apart */
-    OWNER_REPLY_MS = 700, /* time for which this node waits for a reply of the owner */
-    /* Replaces OWNER_REPLY_MS if the owner replies to messages through NATS. */
+    OWNER_REPLY_MS = 700, /* time for which this node waits for a reply of the session's owner */
+    /* Replaces OWNER_REPLY_MS if the owner replies through NATS, so it is alive but slow. */
     SLOW_OWNER_MS = 3000,
-    REPLICA_REPLY_MS = 700, /* time for which this node waits for replies of replicas */
-    /* Replaces REPLICA_REPLY_MS if one replica has replied that it has too few events. */
+    REPLICA_REPLY_MS = 700, /* time for which this node waits for nodes that may have a replica */
+    /* Replaces REPLICA_REPLY_MS if one node has replied that its replica has too few events. */
     OTHER_REPLICA_MS = 400,
     REPLICA_RECONNECT_MS = 3000, /* replaces REPLICA_REPLY_MS while NATS is not connected */
 };
@@ -46,8 +47,9 @@ enum { REFUSALS_MAX = 3, REPLICA_REQUEST_BYTES = 64 };
 enum request_state {
     REQUEST_WAITING,
     REQUEST_FOUND_SUSPENDED, /* restored from a suspended row */
-    REQUEST_FOUND_CRASHED,   /* the session was recovered from a journal or its replica */
-    REQUEST_SESSION_ENDED,   /* the session has ended */
+    /* the session was recovered from the journal of a crashed node, or from a replica */
+    REQUEST_FOUND_CRASHED,
+    REQUEST_SESSION_ENDED, /* the session has ended */
 };
 
 struct session_request {
@@ -56,29 +58,33 @@ struct session_request {
     struct deadline deadline; /* time of the next store read */
     struct session_store_read store_read;
     uint64_t seen; /* number of the last event that the session was sent */
-    /* Number of the last event that this loop had begun when it started to retain events. */
+    /* Number of the last event that this loop had begun when it began to retain events. */
     uint64_t begun;
-    struct missed_event_range missed; /* events of the event log after `seen`, up to `begun` */
+    struct missed_event_range missed; /* range of the event log after `seen`, up to `begun` */
     unsigned reads;                   /* number of store reads so far */
-    /* A store read is running; a reply arrived since the read began. */
+    /* reading: a store read is running. reply_received: a reply came since the read began. */
     bool reading, reply_received;
-    uint32_t asked;                      /* node to which the release request was sent, or 0 */
-    uint32_t replicas_of;                /* owner for whose replicas all nodes were asked, or 0 */
-    uint32_t without_copy_of;            /* owner to whose replicas the map without_copy belongs */
+    uint32_t asked; /* node to which the release request was sent, or 0 */
+    /* owner for whose replicas this node asked all nodes, or 0 */
+    uint32_t replicas_of;
+    /* owner to whose sessions the replies in without_copy refer */
+    uint32_t without_copy_of;
     int64_t asked_ms, replicas_asked_ms; /* times of these two requests */
-    bool is_short; /* one replica has replied that it has too few events (JOURNAL_SEQ_MISSING) */
+    /* a node has replied that its replica has too few events (JOURNAL_SEQ_MISSING) */
+    bool is_short;
     unsigned refusals;
     struct map
-        without_copy; /* nodes that replied that they have no replica; key and value are equal */
+        /* nodes that replied that they have no replica: a set, key and value are equal */
+        without_copy;
     /* Computed before each store read. owner_replies: the owner is in without_copy. no_copies: all
      * other nodes that store replicas are in without_copy. */
     bool owner_replies, no_copies;
-    bool abandoned; /* the client's connection is closed: leave the session in the store */
-    /* The fields from here on are results of the last store read, except `copy`. */
+    bool abandoned; /* the client's connection is closed, so the session stays in the store */
+    /* The following fields are results of the last store read, except `copy`. */
     struct session_move_message release_request;
     enum request_state state;
     bool sends_request;
-    bool unfit;       /* the replica that replied is unusable (JOURNAL_UNUSABLE) */
+    bool unfit;       /* the replica that a node has sent is unusable (JOURNAL_UNUSABLE) */
     bool misses;      /* missed events must be read from the event log */
     struct str bytes; /* the serialised session, in the arena of the store read */
     struct buf copy;  /* copy of `bytes` while the event log is read */
@@ -88,8 +94,8 @@ static void session_request_begin_store_read(struct session_request *q);
 
 /* Checks that the event log still has all missed events. These are the events after the last event
  * that the session was sent, up to the first event that this loop retains. For a recovered session
- * the last event that was sent is read again, because the crash may have interrupted it. The events
- * are read later, outside the write transaction. */
+ * the last sent event is read again, because the crash may have interrupted its delivery. This
+ * function only checks; the events are read later, outside the write transaction. */
 static enum err check_log_has_missed_events(struct session_request *q, struct tx *tx)
 {
     const struct gateway *g = q->store_read.gateway_loop->gateway;
@@ -103,8 +109,9 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
     int64_t first = 0, end = 0;
     enum err e = read_event_log_range(tx, &first, &end);
     /* The journal of a crashed single node may be ahead of the event log. Then a backup of the
-     * database was restored after the crash, and the session has ended. A single node compares with
-     * the log as it was at its start. In a cluster other nodes may have extended the log since. */
+     * database was restored after the crash, and the session has ended. This is detected only on a
+     * single node, which compares the journal with the log as it was at its start; in a cluster
+     * other nodes may have extended the log since. */
     bool alone = cluster_has_no_other_nodes(g->cluster);
     int64_t known = alone ? (int64_t)(g->first_number >> EVENT_NUMBER_BITS) : end;
     bool log_is_older = recovered && known < q->missed.at + 1;
@@ -146,8 +153,8 @@ static void prepare_release_request(struct session_request *q, const struct gate
     q->sends_request = true;
 }
 
-/* If the owner crashed, takes over the session or ends it. Sets *ret to whether the owner is known
- * to be dead, so that it needs no release request. */
+/* Takes over the session, or ends it, if its owner crashed. Sets *ret to whether the owner is known
+ * to be dead; then no release request is sent to it. */
 static enum err take_over_session_of_crashed_node(struct session_request *q, struct tx *tx,
                                                   uint32_t identity, bool silent, bool *ret)
 {
@@ -166,14 +173,14 @@ static enum err take_over_session_of_crashed_node(struct session_request *q, str
         e = check_log_has_missed_events(q, tx);
     if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_SESSION_ENDED)
         e = session_owner_row_delete(tx, r->number, cluster_node_identity(g->cluster));
-    /* If the owner was only paused, it reads this release request later and finds that it no longer
-     * owns the session. */
+    /* If the owner was only paused, it reads this release request later and learns that it no
+     * longer owns the session. */
     if (!e && silent && q->asked != identity)
         prepare_release_request(q, g, tx, identity);
     return e;
 }
 
-/* Returns whether the owner does not reply in time. If the owner is alive but slow, it finds later
+/* Returns whether the owner did not reply in time. If the owner is alive but slow, it learns later
  * that it has lost the session. */
 static bool session_owner_does_not_reply(const struct session_request *q,
                                          const struct session_owner *owner)
@@ -203,9 +210,9 @@ static bool nats_is_connected(const struct session_request *q)
     return cluster_count_unconnected_nodes(g->cluster) == 1;
 }
 
-/* Returns whether a node may still reply that it has a replica of the session. Replicas are
- * requested with each store read until one has replied, because a request may be lost, and a node
- * that has just started does not receive messages yet. */
+/* Returns whether a node may still reply that it has a replica of the session. Requests for a
+ * replica are repeated with each store read until a node has sent one, because a message may be
+ * lost, and a node that has just started receives no messages yet. */
 static bool replicas_can_still_reply(struct session_request *q, uint32_t identity)
 {
     bool first = q->replicas_of != identity;
@@ -250,7 +257,7 @@ static enum err run_session_request(struct session_store_read *l, struct tx *tx)
     bool silent = elsewhere && session_owner_does_not_reply(q, &owner);
     if (elsewhere)
         e = take_over_session_of_crashed_node(q, tx, owner.identity, silent, &dead);
-    /* Do not request replicas before the second read, because most owners reply before it. */
+    /* Do not ask for replicas before the second store read, because most owners reply before it. */
     bool waits = !e && !dead && elsewhere && (silent || q->reads > 1) &&
                  replicas_can_still_reply(q, owner.identity);
     if (e || dead || (silent && waits))
@@ -294,8 +301,8 @@ static void session_request_end(struct session_request *q)
 
 static void begin_missed_events_page_read(struct session_request *q);
 
-/* Called after a page of missed events was read. If it cannot be read, the session ends, because
- * this node has already taken it over. */
+/* Called after a page of missed events was read. If the read failed, the session ends, because this
+ * node has already taken it over. */
 static void on_missed_events_page_read(struct session_store_read *l, enum err e)
 {
     struct session_request *q = container_of(l, struct session_request, store_read);
@@ -341,8 +348,8 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
 
     q->reading = false;
     if (q->without_copy_of != q->replicas_of) {
-        /* Drop the replies about a former owner. If there was none, the map has only replies about
-         * the present owner, which stay. */
+        /* Drop replies that refer to a former owner. If there was no former owner, all replies
+         * refer to the present owner. */
         if (q->without_copy_of)
             map_clear(&q->without_copy);
         q->without_copy_of = q->replicas_of;
@@ -368,7 +375,7 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
 
 /* Reads the store. A node that takes over a session updates the session's owner row. If two nodes
  * do so, the second transaction is restarted, so no stricter isolation is needed. With stricter
- * isolation every session that moves would conflict with every other one. */
+ * isolation all transactions that move sessions would conflict with each other. */
 static void session_request_begin_store_read(struct session_request *q)
 {
     const struct gateway_loop *here = q->transfer->to;
@@ -429,12 +436,13 @@ struct session_request_reply {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
     struct session_move_message move;
-    uint32_t without_copy; /* node that replied that it has no replica of the session, or 0 */
+    /* identity of a node that replied that it has no replica of the session, or 0 */
+    uint32_t without_copy;
 };
 
-/* Called when a node has replied. After a refusal the store is read again, because the session may
- * have been suspended just now. It may also have moved back to the node that refused, so that node
- * may be asked again. */
+/* Called when a node has replied. After a refusal the store is read again, because the node may
+ * have suspended the session just now. The session may also have moved back to the node that
+ * refused, so that node may be asked again. */
 static void on_session_request_reply_posted(struct loop_message *post)
 {
     struct session_request_reply *a = container_of(post, struct session_request_reply, post);
@@ -445,7 +453,7 @@ static void on_session_request_reply_posted(struct loop_message *post)
         q->refusals++;
         q->asked = 0;
     }
-    /* A reply that a node has no replica is only recorded. The next periodic read evaluates these
+    /* The reply of a node without a replica is only recorded. The next periodic read evaluates such
      * replies; an immediate read would find nothing new. */
     if (q && a->without_copy)
         map_set_value(&q->without_copy, a->without_copy, (void *)(uintptr_t)a->without_copy);

@@ -1,8 +1,8 @@
-/* session_restore.c - creates a session from bytes; restores a session that was suspended before a
- * restart.
+/* session_restore.c - creates a session from its serialised form; restores sessions that were
+ * suspended before a restart.
  *
  * Since the restart every loop retains the events that it delivers (resume.retains_all). A restored
- * session gets its missed events from there. */
+ * session gets its missed events from these. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
@@ -45,7 +45,7 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
 struct session_restore {
     struct session_store_read store_read;
     struct session_transfer *transfer;
-    /* The serialised session, in the arena of the store read; empty if there is none. */
+    /* The serialised session, in the arena of the store read; empty if the store has none. */
     struct str bytes;
 };
 
@@ -64,8 +64,7 @@ static void on_session_restore_done(struct session_store_read *l, enum err e)
     struct session_restore *x = container_of(l, struct session_restore, store_read);
     struct session_transfer *h = x->transfer;
 
-    /* Event numbers start again with each process. So all events of this process are events that
-     * the session missed. */
+    /* The session missed all events of this process, whose event numbers start again. */
     if (!e && h->to->resume.retains_all &&
         session_transfer_deserialize(h, x->bytes, SESSION_ARRIVING))
         h->session->resume.delivered_elsewhere = h->session->presences = 0;

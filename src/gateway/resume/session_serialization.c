@@ -1,7 +1,7 @@
 /* session_serialization.c - serialises a session for another process that continues it.
  *
- * Dispatches are written in the form in which they were sent: a bot without the intent
- * MESSAGE_CONTENT gets them without content again. */
+ * Dispatches are serialised as they were sent: without message content if the bot lacks the intent
+ * MESSAGE_CONTENT. */
 #include "gateway/resume/session_serialization.h"
 
 #include <limits.h>
@@ -75,7 +75,7 @@ static void deserialize_guilds_and_channels(struct serialized_data_reader *r,
     }
 }
 
-/* Returns how many of the newest dispatches are serialised. */
+/* Returns how many of the session's newest dispatches are serialised. */
 static uint32_t count_dispatches_to_write(const struct session *s,
                                           const struct serialized_dispatch_limits *limits)
 {
@@ -192,7 +192,7 @@ void serialize_recovered_session(const struct found_journal_session *entry, uint
     serialize_session_head(slot->id, numbers, str_slice(slot->presence, slot->presence_n),
                            slot->client, out);
     serialize_guilds_and_channels(&positions, out);
-    /* Number of member list subscriptions: a session with any is not recovered. */
+    /* Number of member list subscriptions: 0, because sessions with any are not recovered. */
     serialize_u64(out, 0);
     serialize_u64(out, 0); /* no dispatches */
 }
@@ -202,7 +202,7 @@ bool read_last_sent_event_number(struct str bytes, uint64_t *ret)
     struct serialized_data_reader r = { .rest = bytes };
 
     deserialize_slice_of_bytes(&r, sizeof SESSION_MAGIC);
-    deserialize_bytes(&r); /* skip id, account and kind of caller */
+    deserialize_bytes(&r); /* skip id, account and kind of caller, which were read before */
     deserialize_u64(&r);
     deserialize_u64(&r);
     *ret = deserialize_u64(&r);
@@ -268,7 +268,8 @@ struct session *deserialize_session(struct gateway_loop *h, const struct caller 
     deserialize_replay_buffer(&r, s);
     session_detach_from_loop(s);
     s->output.sent = s->seq;
-    s->presence.shown_offline = true; /* shown as offline until the client is connected */
+    /* the session is shown as offline until its client is connected */
+    s->presence.shown_offline = true;
     if (!r.bad && !r.rest.n)
         return s;
     session_attach_to_loop(s, h);

@@ -20,8 +20,8 @@ void collect_session_guilds_and_channels(const struct session *s,
                                          struct session_guilds_and_channels *ret);
 void session_guilds_and_channels_clear(struct session_guilds_and_channels *p);
 
-/* Limits for a serialised session: it has all dispatches that were not sent, and the newest of the
- * sent dispatches, as many as these limits allow. serialize_session returns false if the session
+/* Limits of a serialised session. It contains all dispatches that were not sent, and as many of the
+ * newest sent dispatches as these limits allow. serialize_session returns false if the session
  * cannot move. */
 struct serialized_dispatch_limits {
     uint32_t count;
@@ -30,16 +30,17 @@ struct serialized_dispatch_limits {
 bool serialize_session(struct session *s, const struct session_guilds_and_channels *positions,
                        const struct serialized_dispatch_limits *limits, struct buf *out);
 
-/* Serialises a session of a dead process, whose client has read up to `seq`. The channels that its
- * user could view are not known. */
+/* Serialises a session of a crashed node, whose client has read up to `seq`, without the channels
+ * that its user could view. */
 void serialize_recovered_session(const struct found_journal_session *entry, uint64_t seq,
                                  const struct list *guilds, struct buf *out);
 
-/* Reads the number of the last event that the serialised session was sent. */
+/* Reads from a serialised session the number of the last event that was sent to it. */
 bool read_last_sent_event_number(struct str bytes, uint64_t *ret);
 
-/* Creates a session that is in no list and has no subscriptions; session_attach_to_loop must be
- * called next. Returns NULL if the bytes are malformed, or belong to another session or account. */
+/* Creates a session that is in no list and has no subscriptions; the caller must call
+ * session_attach_to_loop next. Returns NULL if the bytes are malformed, or belong to another
+ * session or account. */
 struct session *deserialize_session(struct gateway_loop *h, const struct caller *caller,
                                     const char *id, struct str bytes,
                                     struct session_guilds_and_channels *ret);

@@ -3,8 +3,8 @@
  *
  * The loop of the connection (target) requests the session from the loop that has it (source). The
  * source first delivers every event whose delivery the target had begun at the time of the request.
- * The target retains the events whose delivery it begins after that. So the session gets each event
- * exactly once. */
+ * The target retains the events whose delivery it begins after the request. So the session gets
+ * each event exactly once. */
 #include "gateway/resume/session_transfer.h"
 
 #include "base/mem.h"
@@ -25,7 +25,7 @@
 static void on_session_transfer_requested(struct loop_message *post);
 static void on_session_arrival_posted(struct loop_message *post);
 
-/* Stores the session's guilds and the channels that its user can view in the transfer, and
+/* Stores the session's guilds, and the channels that its user can view, in the transfer. Then
  * unsubscribes the session. */
 static void move_subscriptions_to_transfer(struct session_transfer *h, struct session *s)
 {
@@ -42,8 +42,7 @@ static void move_subscriptions_to_transfer(struct session_transfer *h, struct se
     }
 }
 
-/* If the session has moved to another loop since it was requested, forwards the request to that
- * loop. */
+/* Forwards the request if the session has moved to another loop since it was requested. */
 static bool forward_transfer_request(struct session_transfer *h)
 {
     struct gateway_loop *hub =
@@ -99,9 +98,9 @@ static void on_session_transfer_requested(struct loop_message *post)
 }
 
 /* Returns whether the session can leave its loop. It stays while the store is read for it, because
- * the result would be lost. It stays during the delivery of an event, because it may or may not
- * have received that event. A session that is itself moving to this loop must arrive first. If the
- * session moves to another node, it is requested from that node later. */
+ * the result would be lost. It stays during the delivery of an event, because it may already have
+ * received this event. A session that is still moving to this loop must arrive first. A session
+ * that moves to another node is requested from that node later. */
 static bool session_can_leave_its_loop(const struct session_transfer *o, struct gateway_loop *h)
 {
     const struct session *s = registry_find_session_on_loop(h, o->resumption->number);
@@ -136,7 +135,7 @@ static void begin_retaining_events(struct session_transfer *h)
     linked_list_append(&h->to->resume.arriving, &h->of_target);
 }
 
-/* Called when the transfer ends: drops the retained events that no other transfer needs. */
+/* Drops the retained events that no transfer needs any more; called when a transfer ends. */
 static void end_retaining_events(struct session_transfer *h)
 {
     struct gateway_loop *to = h->to;
@@ -149,7 +148,7 @@ static void end_retaining_events(struct session_transfer *h)
 
         needed = since < needed ? since : needed;
     }
-    /* Suspended sessions need all events since the process started, so drop nothing. */
+    /* Drop no events, because suspended sessions need all events since the process started. */
     if (to->resume.retains_all)
         needed = 0;
     retained_events_drop_before(&to->resume.retained, needed);
@@ -182,9 +181,9 @@ static enum err read_guild_permissions(struct session_store_read *l, struct tx *
     return OK;
 }
 
-/* Subscribes the session to its guilds. If the store has the guild or the membership no longer, the
- * GUILD_DELETE event may not have reached this loop yet: then a subscription without permissions
- * waits for that event. */
+/* Subscribes the session to its guilds. If the store has no such guild or membership any more,
+ * GUILD_DELETE may still be queued: the session then gets a subscription without permissions, so
+ * that it receives this event. */
 static void subscribe_transferred_session(struct session_transfer *h, struct session *s)
 {
     session_subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id);
@@ -210,7 +209,7 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     to->reads.count--;
     if (s) {
         journal_set_session_loop(s);
-        /* If a newer connection has resumed the session already, the session stays connected. */
+        /* If a newer connection has already resumed the session, do not disconnect it. */
         if (!s->socket)
             session_on_socket_closed(s);
         member_lists_on_session_arrived(s);
@@ -219,7 +218,7 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
     event_queue_deliver_events(to);
 }
 
-/* Returns the next missed event, or NULL if all are sent. */
+/* Returns the next missed event of the session, or NULL if all were sent. */
 static struct gateway_event *next_missed_event(struct session_transfer *h)
 {
     if (h->missed_at < h->missed_count)
@@ -228,7 +227,7 @@ static struct gateway_event *next_missed_event(struct session_transfer *h)
 }
 
 /* Sends some missed events, within the time budget for events, because there may be thousands.
- * Posts itself until all are sent. */
+ * Posts itself again until all missed events are sent. */
 static void continue_sending_missed_events(struct loop_message *post)
 {
     struct session_transfer *h = container_of(post, struct session_transfer, post);
@@ -246,9 +245,9 @@ static void continue_sending_missed_events(struct loop_message *post)
     end_sending_missed_events(h, s);
 }
 
-/* Sends the missed events: those whose delivery began on this loop since the request, except those
- * that the source loop has already sent according to their numbers. New events wait meanwhile,
- * because the session is subscribed. */
+/* Sends the missed events: the events whose delivery began on this loop since the request, without
+ * those that the source loop has already sent according to their numbers. New events wait
+ * meanwhile, because the session is subscribed. */
 static void begin_sending_missed_events(struct session_transfer *h, struct session *s)
 {
     h->to->reads.blocking++;
@@ -280,7 +279,7 @@ static void on_channels_with_new_visibility_read(struct session_store_read *l, e
         return;
     }
     if (s)
-        /* The changed channels cannot be read, so the client would have wrong channels. */
+        /* The client would have wrong channels without this read, so the session ends. */
         session_end(s);
     session_transfer_end(h, NULL);
 }
@@ -344,8 +343,8 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
     begin_session_read_now(h->to, &h->store_read);
 }
 
-/* Called when the session has left this process or has ended: reads from the store which node owns
- * it. Returns false if the session cannot be on another node. */
+/* Called when the session is no longer in this process: reads from the store which node owns the
+ * session. Returns false if no other node can own it. */
 static bool request_session_from_other_node(struct session_transfer *h)
 {
     struct resume_request *r = h->resumption;
@@ -370,8 +369,9 @@ void session_transfer_finish_on_target(struct session_transfer *h)
     h->viewer = payload_recipient_of_session(h->session);
     prepare_guild_permissions_read(h);
     /* Wait until this loop has delivered the last event that the source loop sent to the session.
-     * Without that event in this loop's guild view, the comparison of visible channels would undo
-     * it. Event numbers of another process are not comparable, so its sessions do not wait. */
+     * Otherwise this loop's guild view would lack the event, and the comparison of visible channels
+     * would undo its changes. Sessions of another process do not wait, because its event numbers
+     * are not comparable. */
     begin_session_read_after_event(h->to, &h->store_read,
                                    h->from ? h->session->resume.delivered_elsewhere : 0);
 }

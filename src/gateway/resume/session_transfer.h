@@ -9,8 +9,8 @@
 
 enum resume_refusal_reason {
     RESUME_NO_OBJECTION,
-    RESUME_SUPERSEDED, /* a newer connection of the client has resumed the session */
-    RESUME_NOT_OWNER,  /* another node owns the session, although this node has it */
+    RESUME_SUPERSEDED, /* refused: a newer connection of the client has resumed the session */
+    RESUME_NOT_OWNER,  /* another node owns the session, although this node still has it */
 };
 
 /* A RESUME that is being handled. */
@@ -26,15 +26,17 @@ struct resume_request {
 
 struct session_transfer {
     struct loop_message post;
-    struct list_link link;          /* link in the source loop's list resume.leaving_transfers */
-    struct gateway_loop *from, *to; /* from is NULL if no loop of this process has the session */
+    struct list_link link; /* link in the source loop's list resume.leaving_transfers */
+    /* source and target loop; from is NULL if no loop of this process has the session */
+    struct gateway_loop *from, *to;
     struct resume_request *resumption;
     /* Number of the event that the source loop must deliver before the session can leave. */
     uint64_t least;
     struct session *session;    /* NULL if the session has ended */
     struct list_link of_target; /* link in the target loop's list resume.arriving */
-    uint64_t since; /* index of the first retained event whose delivery began after the request */
-    /* Reads permissions for the target loop first, then channels. */
+    /* index of the first retained event whose delivery began after the request for the session */
+    uint64_t since;
+    /* Reads the permission data for the target loop first, then the changed channels. */
     struct session_store_read store_read;
     struct payload_recipient viewer;
     struct guild_subscription_data *guild_setups;
@@ -43,39 +45,39 @@ struct session_transfer {
      * became visible or invisible since then. */
     struct visible_channels visible_before, channel_changes;
     struct gateway_event *
-        *missed; /* missed events before `since`, of a session of another process; or NULL */
+        /* Missed events before `since` if the session comes from another process, or NULL */
+        *missed;
     size_t missed_count, missed_cap;
-    size_t missed_at;   /* number of `missed` events that were sent */
+    size_t missed_at;   /* number of events in `missed` that were sent so far */
     uint64_t recent_at; /* index of the next retained event to send */
 };
 
-/* Creates a transfer to the loop of the connection. From now on that loop retains the events that
- * it delivers. */
+/* Creates a transfer of the session to the loop of the client's connection. From now on this loop
+ * retains the events that it delivers. */
 struct session_transfer *session_transfer_new(struct resume_request *r, struct gateway_loop *from);
-/* Subscribes h->session (NULL if it has ended) on the target loop, then sends its missed events. */
+/* Subscribes h->session on the target loop (or nothing if it is NULL, because the session has
+ * ended), then sends its missed events. */
 void session_transfer_finish_on_target(struct session_transfer *h);
 void session_transfer_begin(struct resume_request *r, struct gateway_loop *from);
-/* Creates the session from bytes (session_serialization.h) for session_transfer_finish_on_target,
- * in state ARRIVING or RECOVERED. Returns false if the bytes are malformed, or belong to another
- * session. */
+/* Creates a session from its serialised form, for session_transfer_finish_on_target. Returns false
+ * if the bytes are malformed, or belong to another session. */
 bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
                                   enum session_state state);
 
-/* resume.c: sends the client the result of RESUME (op 9 if s is NULL) and frees the request. */
+/* In resume.c: sends the client the result of RESUME (op 9 if s is NULL) and frees the request. */
 void resume_send_result_to_client(struct resume_request *r, struct session *s);
-/* session_belongs_to_client returns whether the session has the account and id in the RESUME.
+/* session_belongs_to_client returns whether the session matches the RESUME.
  * resume_was_done_by_newer_connection returns whether a newer connection of the client has resumed
  * the session. */
 bool session_belongs_to_client(const struct session *s, const struct resume_request *r);
 bool resume_was_done_by_newer_connection(const struct session *s, const struct resume_request *r);
 void session_close_connection(struct session *s);
 
-/* session_request.c: requests the session from another node, or reads it from the store. */
+/* In session_request.c: requests the session from another node, or reads it from the store. */
 void begin_fetching_session_from_other_node(struct resume_request *r);
 /* session_release.c: called by release_sessions_requested_by_others. */
 void continue_pending_session_releases(struct gateway_loop *h);
-/* session_restore.c: reads the session from the store, if it was suspended before this server was
- * restarted. */
+/* In session_restore.c: reads a session from the store that was suspended before a restart. */
 void begin_restoring_suspended_session(struct resume_request *r);
 
 #endif

@@ -1,9 +1,9 @@
 /* suspend.c - suspends all sessions when the server stops, and finds them at the next start.
  *
  * Suspended sessions are rows of the store (suspended_rows.h). Without a cluster they stay valid
- * until an event is published. In a cluster they stay valid as long as the event log has all events
- * since. They are written in batches, so that no event loop and no store transaction runs long.
- * Sessions that are not written in time end; their clients must identify again. */
+ * until an event is published. In a cluster they stay valid while the event log has all later
+ * events. Their rows are written in batches, so that no event loop and no store transaction runs
+ * long. Sessions that are not written in time end; their clients must identify again. */
 #include "gateway/resume/suspend.h"
 
 #include "base/clock.h"
@@ -20,8 +20,7 @@ enum {
     BATCH_SESSIONS = 128,
     BATCH_BYTES = 1024 * 1024,
     SESSION_BYTES = 8 * 1024 * 1024,
-    /* Maximum number of stored dispatches that were sent, but may not have been read by the
-     * client. */
+    /* Maximum number of sent, but possibly unread dispatches that are stored per session. */
     SUSPENDED_SENT_COUNT = 128,
     SUSPENDED_SENT_BYTES = 128 * 1024,
     SUSPEND_MAX_MS = 10 * 1000,
@@ -37,8 +36,7 @@ struct suspend_batch {
     bool last;
 };
 
-/* Serialises a session into the batch. Returns false if the session cannot be suspended; it must
- * end then. */
+/* Serialises a session into the batch. Returns false if the session must end. */
 static bool suspension_batch_add_session(struct suspend_batch *b, struct session *s)
 {
     const struct serialized_dispatch_limits limits = { SUSPENDED_SENT_COUNT, SUSPENDED_SENT_BYTES };
@@ -80,8 +78,8 @@ static void suspension_batch_collect_sessions(struct loop *loop, void *arg)
     b->last = b->at == &h->sessions;
 }
 
-/* Writes a suspended session. In a cluster, also removes its owner, so that any node may take it
- * over. */
+/* Writes a suspended session. In a cluster, also removes the session's owner, so that any node may
+ * take the session over. */
 static enum err write_suspended_session(const struct gateway *g, struct tx *tx,
                                         const struct suspended_session *s)
 {
@@ -108,7 +106,7 @@ static enum err delete_some_suspended_sessions(struct tx *tx, void *arg)
     return suspended_session_rows_delete_batch(tx, arg);
 }
 
-/* Deletes sessions suspended by an earlier stop that no client has resumed, in batches. */
+/* Deletes, in batches, sessions that an earlier stop suspended and no client has resumed. */
 static enum err delete_earlier_suspended_sessions(struct gateway *g, struct arena *arena)
 {
     bool more = true;

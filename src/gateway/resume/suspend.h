@@ -1,4 +1,4 @@
-/* suspend.h - suspends sessions when the server stops; removes rows of stopped nodes. */
+/* suspend.h - suspends sessions when the server stops; deletes session rows of stopped nodes. */
 #ifndef GATEWAY_RESUME_SUSPEND_H
 #define GATEWAY_RESUME_SUSPEND_H
 
@@ -6,10 +6,10 @@
 
 struct gateway;
 
-/* Suspends the sessions of the first `loops` loops, which must be idle. */
+/* Suspends the sessions of the first `loops` event loops, which must be idle. */
 void suspend_all_sessions(struct gateway *g, unsigned loops);
-/* prune_sessions.c: deletes the session rows of dead nodes and of this node; at the start these are
- * rows of its previous run. */
+/* In prune_sessions.c: deletes the session rows of dead nodes and of this node. At the start, rows
+ * of this node come from its previous run. */
 enum err prune_session_rows_at_start_or_stop(const struct gateway *g, struct tx *tx);
 
 #endif

@@ -23,8 +23,8 @@ static const char INSERT_SUSPENDED[] =
     "user_id = excluded.user_id, until_ms = excluded.until_ms, "
     "body = excluded.body";
 
-/* Inserts the row of a suspended session with tx_exec_deferred, which saves round trips: a server
- * that stops stores the rows of all its sessions. */
+/* Inserts the row of a suspended session. A server that stops inserts rows for all its sessions, so
+ * tx_exec_deferred is used to save round trips. */
 enum err suspended_session_row_insert(struct tx *tx, const struct suspended_session *p)
 {
     return tx_exec_deferred(
@@ -41,8 +41,8 @@ enum err suspended_session_rows_mark_complete(struct tx *tx)
 }
 
 /* Removes the mark "complete" (suspended_session_rows_mark_complete) when the server starts, not
- * when it stops. If the server is killed, the mark is missing: the server may have sent events that
- * the suspended sessions miss. */
+ * when it stops. So the mark is missing if the server is killed later, when it may have sent events
+ * that the suspended sessions miss. */
 enum err suspended_session_rows_take_complete_mark(struct tx *tx, bool *ret_any)
 {
     bool found;

@@ -51,8 +51,8 @@ static void send_encoded_dispatch(struct background_encoding *x)
     bool same = s && s->number == x->session;
 
     p->encoding = NULL;
-    /* If the socket uses a zstd stream, the bytes must be sent even if their session has ended,
-     * because later bytes of the stream refer to them. */
+    /* Even if the session has ended, send the bytes of a zstd stream, because later bytes of the
+     * stream refer to them. */
     if (same || p->lent)
         send_encoded_message_to_client(p, &x->out, x->text);
     message_encoder_return_from_thread(p, &x->coder);

@@ -10,11 +10,11 @@ struct gateway_socket;
 /* Returns whether the event's payload is too long to be encoded on an event loop. */
 bool event_payload_is_too_long_for_loop(const struct gateway_event *n);
 
-/* Encodes the dispatch on the thread pool, then sends it. Before it is sent, p->encoding is set,
- * and later dispatches wait in the replay buffer. */
+/* Encodes the dispatch on the thread pool, then sends it. Until then p->encoding is set, and later
+ * dispatches wait in the replay buffer. */
 void background_encoding_begin(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                unsigned form);
-/* Drops the result of the encoding, because the socket is closed. Accepts NULL. */
+/* Marks that the encoded bytes are not needed, because the socket is closed. Accepts NULL. */
 void background_encoding_cancel(struct background_encoding *x);
 
 #endif

@@ -17,8 +17,8 @@ enum { BUDGET_TICKS = 64, BUDGET_NS = 5 * 1000 * 1000 };
 struct iteration_time_budget {
     bool spent;
     uint32_t ticks; /* ticks since the clock was last read */
-    int64_t began;  /* when this iteration's events began, in ns; 0 if not known yet */
-    int64_t second; /* time in seconds (clock_s) of this iteration; 0 if not read yet */
+    int64_t began;  /* start of this iteration's event delivery, in ns; 0 if not known yet */
+    int64_t second; /* wall-clock time of this iteration in seconds (clock_s); 0 if not read yet */
 };
 
 /* Reads the clock and returns whether the budget of this iteration is spent. */

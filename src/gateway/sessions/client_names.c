@@ -82,7 +82,7 @@ void client_name_unref(struct client_name_table *all, const char *text)
     uint64_t hash = hash_str(str_of(text));
     struct client_name *n = client_name_find(all, hash, text);
 
-    assert(n && n->text == text); /* a name with a reference is always in the map */
+    assert(n && n->text == text); /* a name that has a reference is always in the map */
     if (--n->sessions == 0)
         client_name_remove(all, hash, n);
 }

@@ -1,4 +1,4 @@
-/* client_names.h - interned "os|browser|device" strings of clients. */
+/* client_names.h - one shared copy of each "os|browser|device" string of clients. */
 #ifndef GATEWAY_SESSIONS_CLIENT_NAMES_H
 #define GATEWAY_SESSIONS_CLIENT_NAMES_H
 
@@ -13,7 +13,8 @@ struct client_name_table {
 
 void client_name_table_init(struct client_name_table *all);
 void client_name_table_clear(struct client_name_table *all);
-/* Names are reference-counted: client_name_ref adds a reference, client_name_unref releases it. */
+/* Client names are reference-counted: client_name_ref adds, client_name_unref releases a reference.
+ */
 const char *client_name_ref(struct client_name_table *all, const char *text);
 void client_name_unref(struct client_name_table *all, const char *text);
 

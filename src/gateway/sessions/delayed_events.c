@@ -8,7 +8,7 @@
 
 enum { DELAY_TICK_MS = 5 };
 
-/* Delayed event batches of a loop; created with the first delay and freed with the loop's state. */
+/* Delayed event batches of a loop. Created with the first delay and freed with the loop's state. */
 struct delayed_events {
     uv_timer_t timer;
     struct gateway_loop *gateway_loop;

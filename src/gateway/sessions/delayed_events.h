@@ -8,13 +8,13 @@
 struct gateway_loop;
 struct loop_event_batch;
 
-/* If a delay is set, or earlier events are still delayed, takes the batch, passes it to
- * event_queue_append when the delay is over, and returns true. If it returns false, the caller must
+/* Delays a batch of events if a delay is set or earlier events are still delayed: passes it to
+ * event_queue_append after the delay, and returns true. If the result is false, the caller must
  * queue the batch. Must be called on the loop of h. */
 bool delay_event_batch(struct gateway_loop *h, struct loop_event_batch *p);
 /* Returns whether any batch is delayed. */
 bool has_delayed_events(const struct gateway_loop *h);
-/* Releases the delayed batches without delivering them. */
+/* Frees the delayed batches without delivering their events. */
 void delayed_events_release(struct gateway_loop *h);
 
 #endif

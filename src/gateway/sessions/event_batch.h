@@ -20,8 +20,8 @@ struct event_batch;
 struct loop_event_batch {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
-    struct loop_event_batch *next; /* next batch in the loop's event queue */
-    /* When the delay of the events is over (clock_monotonic_ns), if events are delayed. */
+    struct loop_event_batch *next; /* next batch in the event queue of the loop */
+    /* Time at which delayed events are delivered (clock_monotonic_ns). */
     int64_t due_ns;
     struct event_batch *batch;
     size_t begun;
@@ -35,20 +35,20 @@ struct event_batch {
     struct loop_event_batch loop_batches[];
 };
 
-/* Creates a batch for this many loops, with capacity for this many events. */
+/* Creates a batch for `loops` event loops, with capacity for `capacity` events. */
 struct event_batch *event_batch_new(unsigned loops, size_t capacity);
-/* Appends an event; the caller's reference passes to the batch. */
+/* Appends an event. The batch takes over the caller's reference. */
 void event_batch_add(struct event_batch *b, struct gateway_event *n);
 /* Frees a batch that was never posted to loops. */
 void event_batch_free(struct event_batch *b);
 
-/* Returns the next event of the batch for this loop and counts it as begun. There must be such an
- * event. */
+/* Returns the next event of the batch for this loop, which must exist, and counts it as begun. */
 struct gateway_event *loop_event_batch_next_event(struct loop_event_batch *p);
 /* Returns the same event as loop_event_batch_next_event, but does not count it as begun. */
 struct gateway_event *loop_event_batch_get_first_event(const struct loop_event_batch *p);
 bool loop_event_batch_is_consumed(
-    const struct loop_event_batch *p); /* returns whether the delivery of all events was started */
+    /* returns whether this loop has begun to deliver the last event of the batch */
+    const struct loop_event_batch *p);
 uint64_t loop_batch_last_number(const struct loop_event_batch *p);
 /* Releases the batch for one loop; the last release frees the batch. */
 void loop_event_batch_release(struct loop_event_batch *p);

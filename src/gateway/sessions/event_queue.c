@@ -8,7 +8,7 @@
 #include "gateway/sessions/upcalls.h"
 #include "gateway/wire/gateway_event.h"
 
-enum { TICKS_PER_EVENT = 4 }; /* budget ticks for an event without recipients */
+enum { TICKS_PER_EVENT = 4 }; /* cost of an event without recipients, in budget ticks (budget.h) */
 
 void event_queue_append(struct gateway_loop *h, struct loop_event_batch *p)
 {
@@ -34,7 +34,7 @@ uint64_t event_queue_last_number(const struct gateway_loop *h)
     return loop_batch_last_number(container_of(h->queue.end, struct loop_event_batch, next));
 }
 
-/* Releases the batch of the delivered event, unless the batch has more events. */
+/* Releases the batch of the event that was delivered, unless the batch has more events. */
 static void release_current_event_batch(struct gateway_loop *h)
 {
     if (h->queue.current && loop_event_batch_is_consumed(h->queue.current))
@@ -121,7 +121,8 @@ static void post_event_queue_to_loop(struct gateway_loop *h)
     loop_post_message(h->loop, &h->queue.post);
 }
 
-/* Starts ordered store reads, or continues a delivery. Returns false if there is nothing to do. */
+/* Starts store reads that wait for their position among the events, or continues a delivery.
+ * Returns false if there is nothing to do. */
 static bool begin_reads_or_deliver_event(struct gateway_loop *h)
 {
     if (h->queue.sending) {

@@ -15,18 +15,18 @@ struct gateway_loop;
 struct unread_entries_read;
 
 struct event_queue {
-    /* Batches with events that the loop has not begun to deliver. */
+    /* Batches with events whose delivery has not begun on the loop. */
     struct loop_event_batch *first, **end;
-    /* Events that wait because of a configured delay, before they are queued; or NULL. */
+    /* Events that an operator's delay holds back before they are queued; or NULL. */
     struct delayed_events *delays;
     struct loop_event_batch *current; /* batch of the event in progress */
     bool sending;                     /* an event is being delivered */
-    /* Delivery of the event in progress (fanout/); NULL before the first event. */
+    /* Delivery of the current event (fanout/); NULL before the first event. */
     struct event_delivery *delivery;
     struct unread_entries_read *reading; /* see fanout/unread_entries.h; usually NULL */
     bool log_is_unreadable;              /* the last attempt of `reading` failed */
     bool processing;
-    /* Since ordered reads were last begun, a loop iteration ended while events were queued. */
+    /* True if a loop iteration has ended with queued events since ordered reads were last begun. */
     bool was_delayed;
     struct loop_message post;
     bool posted;
@@ -39,13 +39,13 @@ void event_queue_append(struct gateway_loop *h,
 void event_queue_remove_first(struct gateway_loop *h);
 /* Records that the delivery of all events up to this number has ended. */
 void event_queue_set_delivered(struct gateway_loop *h, uint64_t number);
-/* Inserts a batch for one loop before all other batches. The batch must have an event. */
+/* Inserts a batch before all other batches of one loop. The batch must have an event. */
 void event_queue_prepend(struct gateway_loop *h, struct event_batch *b);
 /* Returns the number of the last queued event. If the queue is empty, returns the number of the
  * last event whose delivery was started. */
 uint64_t event_queue_last_number(const struct gateway_loop *h);
-/* Delivers events until the budget of the iteration is spent. Also begins store reads that wait for
- * their position among the events. */
+/* Delivers events until the time budget of the loop iteration is spent. Also begins store reads
+ * that wait for their position among the events. */
 void event_queue_deliver_events(struct gateway_loop *h);
 void event_queue_on_continue_posted(struct loop_message *post);
 void event_queue_clear(struct gateway_loop *h);

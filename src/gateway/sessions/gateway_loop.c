@@ -1,5 +1,5 @@
-/* gateway_loop.c - the gateway's state on one event loop: creation, end, work after each
- * iteration. */
+/* gateway_loop.c - creates and frees the gateway's state on one event loop; runs its work after
+ * each loop iteration. */
 #include "gateway/sessions/gateway_loop.h"
 
 #include "base/log.h"
@@ -17,13 +17,13 @@
 enum {
     CUT_OFF_CHECK_MS = 50,
     LOG_READ_RETRY_MS = 100, /* see fanout/unread_entries.h */
-    /* Limits the time of one check; closing 10,000 sockets takes about 200 ms. */
+    /* Limits the time of one check, because closing 10,000 sockets takes about 200 ms. */
     CUT_OFF_SOCKETS_PER_CHECK = 400,
 };
 
-/* Closes sockets if this node is cut off from the database and the other nodes: then its sessions
- * receive no events, and other nodes take its sessions over. The clients get op 7 (RECONNECT)
- * before their sockets are closed. */
+/* Closes sockets if this node is cut off from the database and the other nodes: its sessions then
+ * receive no events, and other nodes take them over. The clients get op 7 (RECONNECT) before their
+ * sockets are closed. */
 static void close_sockets_if_node_is_isolated(struct deadline *d)
 {
     struct gateway_loop *h = container_of(d, struct gateway_loop, timers.cut_off_check);
@@ -107,8 +107,8 @@ static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
     h->framed = false;
     if (!linked_list_is_empty(&h->unpublished))
         gateway_upcalls.directory_flush(h);
-    /* The journal records of this iteration must be sent to the replica before the server sends the
-     * bytes of this iteration to clients. */
+    /* Send the journal records of this iteration to the replica before the bytes of this iteration
+     * are sent to clients. */
     journal_replication_send_unsent_records(h);
 }
 

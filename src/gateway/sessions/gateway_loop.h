@@ -26,24 +26,24 @@ struct gateway;
 struct compressor;
 struct member_tables;
 
-/* Number of events that one loop has delivered. It is padded to a cache line, because a counter
- * that loops share would slow them down at every dispatch. */
+/* Number of events that one loop has delivered, padded to a cache line: if loops shared a cache
+ * line, every dispatch would be slower. */
 struct loop_event_counter {
     _Atomic uint64_t n;
     char rest_of_line[64 - sizeof(uint64_t)];
 };
 
-/* First line: deadlines of sockets. Second line: deadlines of sessions. Third line: deadlines of
- * the loop. */
+/* Deadlines: of sockets (first line), of sessions (second line), of the loop (third line). */
 struct gateway_loop_timers {
     struct deadline_list *hellos, *unauthenticated, *overdue, *dead, *invalidated;
     struct deadline_list *away, *showing_offline, *windows;
     struct deadline_list *cut_off, *log_reads;
     struct deadline
-        cut_off_check; /* next call of close_sockets_if_node_is_isolated; unused without NATS */
+        /* time of the next call of close_sockets_if_node_is_isolated; unused without NATS */
+        cut_off_check;
 };
 
-/* The sessions whose first task can run its next step now (session_tasks.h). */
+/* Sessions whose first task can run its next step now (session_tasks.h). */
 struct runnable_session_tasks {
     struct list_link runnable;
     struct loop_message post;
@@ -58,17 +58,18 @@ struct gateway_loop {
     struct topics topics;
     struct gateway_loop_timers timers;
     struct compressor *packer;
-    struct arena *arena; /* temporary memory for the message in progress */
+    struct arena *arena; /* temporary memory for the message that is being handled */
     struct buf out;      /* buffer for outgoing messages */
     struct shared_event_frame
-        frames[PAYLOAD_FORMS]; /* shared frames of events sent in this iteration */
+        frames[PAYLOAD_FORMS]; /* frames that several sockets share, for events of this iteration */
     bool framed;               /* `frames` contains frames of this iteration */
-    bool at_once;              /* write messages to the socket immediately (fanout/dispatch.c) */
-    struct buf in;             /* buffer for received messages */
+    /* messages are written to the socket immediately (fanout/dispatch.c) */
+    bool at_once;
+    struct buf in; /* buffer for received messages */
 
     struct event_queue queue;
-    /* begun: number of the last event whose delivery was started. position: number of the last
-     * event whose delivery has ended. */
+    /* Event numbers. begun: last event whose delivery was started. position: last event whose
+     * delivery has ended. */
     uint64_t begun, position;
     struct session_store_reads reads;
     struct iteration_time_budget budget;
@@ -77,7 +78,7 @@ struct gateway_loop {
     struct list_link unpublished; /* items: struct session_cluster_state (presence/directory.h) */
     /* Member lists of this loop (member_lists/); NULL before the first list. */
     struct member_tables *member_tables;
-    unsigned list_pieces; /* number of member list tasks that are posted, but have not run yet */
+    unsigned list_pieces; /* number of posted member list tasks that have not run yet */
     struct loop_iteration_callback iteration_end;
     struct loop_event_counter *delivered; /* this loop's entry in the gateway's array of counters */
 };
@@ -92,7 +93,7 @@ static inline void count_delivered_event(struct gateway_loop *h)
     atomic_store_explicit(&h->delivered->n, before + 1, memory_order_relaxed);
 }
 
-/* Returns the time in seconds. The clock is read once per iteration. */
+/* Returns the current time in seconds, which is read once per loop iteration. */
 static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
 {
     if (!h->budget.second)
@@ -100,8 +101,8 @@ static inline int64_t gateway_loop_time_s(struct gateway_loop *h)
     return h->budget.second;
 }
 
-/* Counts ticks (budget.h). Returns true if events have used up their time in this loop
- * iteration. */
+/* Counts ticks of work (budget.h). Returns true if the events' time in this iteration is used up.
+ */
 static inline bool loop_event_time_is_used_up(struct gateway_loop *h, uint32_t ticks)
 {
     h->budget.ticks += ticks;

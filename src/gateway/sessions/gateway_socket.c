@@ -1,4 +1,5 @@
-/* gateway_socket.c - a gateway socket: HELLO, heartbeats, rate limit, reading messages, close. */
+/* gateway_socket.c - the WebSocket of a gateway client: HELLO, heartbeats, rate limit, received
+ * messages, close. */
 #include "gateway/sessions/gateway_socket.h"
 
 #include "base/clock.h"
@@ -95,8 +96,8 @@ void gateway_socket_on_closed(struct websocket *ws, int code)
 
         p->session = NULL;
         s->socket = NULL;
-        /* A client that closes with 1000 or 1001 ends its session, unless it confirms a close by
-         * the server. */
+        /* A client that closes with 1000 or 1001 ends its session, unless the server has closed the
+         * connection first. */
         if (!p->closing && (code == 1000 || code == 1001))
             session_end(s);
         else
@@ -129,8 +130,7 @@ void gateway_socket_on_output_sent(struct websocket *ws)
 void gateway_socket_attach_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
-    /* The socket's former session may have a long dispatch that is still being encoded: cancel
-     * that. */
+    /* Cancel the encoding of a long dispatch of the socket's former session. */
     if (p->encoding && !p->lent) {
         background_encoding_cancel(p->encoding);
         p->encoding = NULL;
@@ -174,7 +174,7 @@ void gateway_socket_on_heartbeat(struct gateway_socket *p)
 {
     bool person = p->state == SOCKET_HAS_SESSION && !p->session->bot;
 
-    /* User clients expect an object as "d" of every opcode; null is only sent to bots. */
+    /* User clients require that "d" of every opcode is an object, so null is only sent to bots. */
     send_opcode_to_client(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
     if (p->closing || p->invalidated)
         return;
@@ -238,8 +238,8 @@ static const struct schema envelope_schema = {
 };
 static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-/* Counts a message and checks the rate limit. The rate limit window starts with its first message,
- * as in clients that limit themselves. */
+/* Counts a message and checks the rate limit. A rate limit window starts with its first message, as
+ * it does in client libraries. */
 static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
 {
     uint32_t now = (uint32_t)clock_steady_ms();
@@ -257,7 +257,7 @@ static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
     return ++p->payloads <= WINDOW_PAYLOADS;
 }
 
-/* Returns a text for the traffic log: what is wrong with the fields of a message. The text never
+/* Returns an explanation for the traffic log of which fields of a message are wrong. The text never
  * contains the token. */
 static struct str describe_malformed_payload(const struct opcode_row *row, const struct form *form,
                                              struct arena *arena)
@@ -272,7 +272,7 @@ static struct str describe_malformed_payload(const struct opcode_row *row, const
     return str_printf(arena, "op %d: %.*s", row->op, STR_ARGS(problem));
 }
 
-/* Decodes "d" with the schema of the opcode's row and calls the handler of that row. */
+/* Decodes "d" with the schema in the opcode's table row and calls the row's handler. */
 static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row *row,
                                struct str raw)
 {
@@ -314,8 +314,8 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
             return;
         }
     } else if (unidentified && !(row && row->flags & OP_BEFORE_IDENTIFY)) {
-        /* After IDENTIFY and before READY, other opcodes are ignored. Before IDENTIFY, the socket
-         * is closed. */
+        /* Other opcodes are ignored between IDENTIFY and READY. Before IDENTIFY, close the socket.
+         */
         if (p->state == SOCKET_UNAUTHENTICATED)
             gateway_socket_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
         return;
@@ -341,7 +341,7 @@ void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, stru
 
     if (p->closing)
         return;
-    /* A client that sends a message is ready to receive HELLO, so do not wait for HELLO_MS. */
+    /* A client that sends a message can receive HELLO, so do not wait for HELLO_MS. */
     if (!p->hello_sent)
         send_hello(p);
     if (p->closing)

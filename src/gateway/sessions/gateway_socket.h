@@ -1,4 +1,4 @@
-/* gateway_socket.h - a gateway socket, before and after it has a session. */
+/* gateway_socket.h - the WebSocket of a gateway client, before and after it has a session. */
 #ifndef GATEWAY_SESSIONS_GATEWAY_SOCKET_H
 #define GATEWAY_SESSIONS_GATEWAY_SOCKET_H
 
@@ -17,11 +17,12 @@ struct zstd;
 
 enum {
     HEARTBEAT_MS = 41250,
-    /* Delay of HELLO: some clients drop bytes that arrive together with the upgrade response. */
+    /* Delay of HELLO after the WebSocket upgrade, because some clients drop bytes that arrive
+     * together with the upgrade response. */
     HELLO_MS = 100,
     /* Time without a heartbeat from the client after which the server sends op 1. */
     HEARTBEAT_OVERDUE_MS = HEARTBEAT_MS * 3 / 2,
-    /* Time to answer op 1, in ms; then the connection is closed. */
+    /* Time in which the client must answer op 1, in ms; then the server closes the connection. */
     HEARTBEAT_DEAD_MS = HEARTBEAT_MS / 2,
     /* An unauthenticated socket that sends no heartbeats is closed after this time, in ms. */
     UNAUTHENTICATED_MS = 60 * 1000,
@@ -48,15 +49,15 @@ struct gateway_socket {
     struct websocket *ws;
     const struct wire_format *dialect;
     struct session *session; /* NULL unless the state is SOCKET_HAS_SESSION */
-    /* In state SOCKET_AUTHENTICATING: address of the pointer authentication.socket, which is set to
-     * NULL if the socket closes. In other states NULL. */
+    /* In state SOCKET_AUTHENTICATING: address of the pointer authentication.socket, so that the
+     * pointer can be set to NULL when the socket closes. NULL in other states. */
     struct gateway_socket **request_socket;
     struct deadline deadline; /* deadline of the current state (struct gateway_loop_timers) */
     struct zstd *zstd;
-    /* The long dispatch that is being encoded, or NULL; later dispatches wait for it. */
+    /* The long dispatch that the thread pool is encoding, or NULL; later ones wait for it. */
     struct background_encoding *encoding;
     struct delayed_op
-        *delayed_ops; /* messages that wait while the thread pool uses the zstd stream */
+        *delayed_ops; /* messages that wait while a thread of the pool uses the zstd stream */
     int64_t since_ms;
     uint64_t connection_number;     /* sequence number of the accepted connection */
     uint32_t window_ms;             /* start of the rate limit window in ms, modulo 2^32 */
@@ -64,11 +65,11 @@ struct gateway_socket {
     unsigned char state;
     bool hello_sent;
     bool streaming; /* at least one message was sent */
-    bool lent;      /* the thread pool uses the zstd stream (background_encoding.h) */
-    bool compress;  /* each message is a complete zlib stream */
+    bool lent;      /* a thread of the pool is using the zstd stream (background_encoding.h) */
+    bool compress;  /* client requested "compress": each message is a complete zlib stream */
     bool closing;
     bool counted;     /* the socket is counted among the unauthenticated sockets of its address */
-    bool invalidated; /* op 9 was sent, so the client must identify again */
+    bool invalidated; /* op 9 was sent after which the client must identify again */
 };
 
 /* Callbacks of gateway WebSockets. */
@@ -80,14 +81,13 @@ void gateway_socket_on_output_sent(struct websocket *ws);
 
 void gateway_socket_close(struct gateway_socket *p, enum gateway_close_code code,
                           const char *reason);
-/* Closes a socket without a session. `caller` and `cause` are for the traffic log. */
+/* Closes a socket that has no session. `caller` and `cause` are for the traffic log. */
 void gateway_socket_refuse(struct gateway_socket *p, enum gateway_close_code code,
                            const char *reason, const struct caller *caller, struct str cause);
 /* Attaches a session to the socket. From now on the client must send heartbeats. */
 void gateway_socket_attach_session(struct gateway_socket *p, struct session *s);
 void gateway_socket_detach_session(struct gateway_socket *p);
-/* Closes the socket after 10 s if the client does not identify, because some clients ignore op 9
- * after READY. */
+/* Closes the socket after 10 s without IDENTIFY, because some clients ignore op 9 after READY. */
 void gateway_socket_require_identify_soon(struct gateway_socket *p);
 void gateway_socket_on_identify(struct gateway_socket *p); /* called for IDENTIFY and RESUME */
 void gateway_socket_on_heartbeat(struct gateway_socket *p);
@@ -107,7 +107,7 @@ struct opcode_row {
     int op;
     const char *name;
     unsigned flags;
-    const struct type *type; /* schema of "d"; NULL if "d" is not decoded */
+    const struct type *type; /* schema of the message's "d"; NULL if "d" is not decoded */
     void (*handle)(struct gateway_socket *p, int op, struct str raw, const void *d);
 };
 

@@ -1,4 +1,4 @@
-/* registry.c - all accounts and sessions of the process, and the limits per account and address. */
+/* registry.c - all accounts and sessions of the process, limits per account and IP address. */
 #include "gateway/sessions/registry.h"
 
 #include <sodium.h>
@@ -53,7 +53,7 @@ static unsigned session_starts_today(const struct gateway_account *a)
     return a->starts_day == (uint16_t)current_day_number() ? a->starts : 0;
 }
 
-/* Sets the account's number of session starts of today to `known` if it is lower. */
+/* Raises the account's number of session starts of today to at least `known`. */
 static void raise_session_starts_today(struct gateway_account *a, uint64_t known)
 {
     unsigned starts = session_starts_today(a);
@@ -62,7 +62,7 @@ static void raise_session_starts_today(struct gateway_account *a, uint64_t known
     a->starts = (uint16_t)(known <= starts ? starts : known < UINT16_MAX ? known : UINT16_MAX);
 }
 
-/* Removes an account without sessions unless it started sessions today. */
+/* Removes an account from the registry if it has no sessions and started no sessions today. */
 static void free_account_if_unused(struct gateway *g, struct gateway_account *a)
 {
     if (a->session_count || a->remote_count || session_starts_today(a))
@@ -207,7 +207,7 @@ void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gatew
     pthread_mutex_unlock(&g->lock);
 }
 
-/* Reads the session's number from a session id: the first half of the id. */
+/* Reads the session number, which is the first half of a session id. */
 bool session_id_parse(struct str id, uint64_t *ret_number)
 {
     unsigned char bytes[SESSION_ID / 2];
@@ -283,8 +283,7 @@ bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shar
         return true;
     pthread_mutex_lock(&g->lock);
     struct gateway_account *a = account_get_or_create(g, id);
-    /* The number in the store includes sessions that were started before a restart or on other
-     * nodes. */
+    /* The number from the store includes session starts before a restart and on other nodes. */
     raise_session_starts_today(a, known > 0 ? (uint64_t)known : 0);
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
               session_start_bucket_consume(

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-/* First page: 8 entries; each further page has twice as many as the one before, up to 256. */
+/* Number of entries of the first page; each further page has twice as many, up to LARGEST_PAGE. */
 enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 };
 
 static uint32_t replay_page_entry_count(const struct replay_page *page)
@@ -11,8 +11,8 @@ static uint32_t replay_page_entry_count(const struct replay_page *page)
     return (uint32_t)(page->end - page->first);
 }
 
-/* Returns a dispatch of the buffer. Checks the newest page first, because most dispatches are read
- * from it. */
+/* Returns a dispatch of the replay buffer. Checks the newest page first, because most dispatches
+ * are read from it. */
 const struct replay_entry *replay_buffer_entry_at(const struct replay_buffer *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;
@@ -82,8 +82,8 @@ void replay_buffer_evict_expired(struct replay_buffer *r, int64_t now_s)
     replay_buffer_evict_until_entries_fit(r, 0, 0, now_s);
 }
 
-/* Adds an event. Old entries are evicted before that, so that the buffer never exceeds its
- * limits. */
+/* Adds an event to the replay buffer. First evicts old entries, so that it stays within its limits.
+ */
 void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,
                        int64_t now_s)
 {

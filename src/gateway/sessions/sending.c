@@ -1,5 +1,4 @@
-/* sending.c - sends messages to a socket; queues them while the thread pool uses its zstd
- * stream. */
+/* sending.c - sends messages to a socket; queues them while another thread uses the zstd stream. */
 #include "gateway/sessions/sending.h"
 
 #include "base/log.h"
@@ -42,7 +41,7 @@ static void send_output_buffer(struct gateway_socket *p, bool text)
 
     if (check_message_size_or_close_socket(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_as_str(&h->out));
-    /* Free the buffer after a large message was sent. */
+    /* Free the output buffer if a large message has grown it. */
     if (h->out.cap > OUTPUT_MAX_IDLE_CAPACITY)
         buf_clear(&h->out);
 }
@@ -72,14 +71,15 @@ void send_opcode_to_client(struct gateway_socket *p, enum gateway_opcode op, str
     send_output_buffer(p, text);
 }
 
-/* Connections with compression state of their own cannot use frames that sockets share. */
+/* Returns whether the socket can send frames that sockets share. A connection with its own
+ * compression state cannot. */
 static bool socket_can_use_shared_frames(const struct gateway_socket *p)
 {
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
-/* Sends an event that only one session gets, such as READY. The event may be large, so it is copied
- * only once. */
+/* Sends an event that only one session gets, such as READY. Copies it once, because it may be
+ * large. */
 static void send_unshared_frame(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                 unsigned form)
 {

@@ -8,11 +8,11 @@ struct gateway_socket;
 
 /* Sends a message other than a dispatch; d is JSON. */
 void send_opcode_to_client(struct gateway_socket *p, enum gateway_opcode op, struct str d);
-/* Sends a dispatch; `form` are bits of enum payload_form except PAYLOAD_ETF, PAYLOAD_DEFLATED. */
+/* Sends a dispatch. `form` has bits of enum payload_form, without PAYLOAD_ETF, PAYLOAD_DEFLATED. */
 void send_dispatch_to_client(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                              unsigned form);
 
-/* Creates an encoder for another thread, without compressor and arena. The encoder owns the
+/* Initializes an encoder for another thread, without compressor and arena. The encoder owns the
  * socket's zstd stream until message_encoder_return_from_thread. Messages that need the stream wait
  * meanwhile. */
 void message_encoder_lend_to_thread(struct gateway_socket *p, struct message_encoder *ret);

@@ -1,5 +1,4 @@
-/* session.c - a session: its state, sending of events, RESUME, disconnection, move between
- * loops. */
+/* session.c - a session: its state, sending, RESUME, disconnection, move between loops. */
 #include "gateway/sessions/session.h"
 
 #include <sodium.h>
@@ -90,8 +89,8 @@ struct client_presence *session_get_or_create_presence_state(struct session *s)
     return s->client_presence;
 }
 
-/* Returns the cluster state of the session. A new state has the whole session marked as unsent,
- * because the session is not replicated yet. */
+/* Returns the cluster state of the session. Creates it if needed; then the whole session is marked
+ * as unsent, because it is not replicated yet. */
 struct session_cluster_state *session_get_or_create_cluster_state(struct session *s)
 {
     if (!s->sync) {
@@ -140,8 +139,8 @@ static void session_unref_client_name(struct session *s)
 void session_end(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
-    /* If another node continues the session, that node announces the presence: other users must not
-     * see the account offline meanwhile. */
+    /* Do not show the account as offline if another node continues the session, because that node
+     * announces the presence. */
     bool stays_shown =
         s->state == SESSION_SUSPENDED || (s->state == SESSION_MOVING && g->directory);
 
@@ -240,8 +239,8 @@ void session_set_state(struct session *s, enum session_state state)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* Disconnects a client that is too far behind; the client may resume. After that, unsent events
- * wait in the replay buffer at almost no cost. */
+/* Disconnects a client that is too far behind; the client may resume. Unsent events then wait in
+ * the replay buffer, at almost no cost. */
 static void disconnect_slow_client(struct session *s)
 {
     atomic_fetch_add_explicit(&s->gateway_loop->gateway->count.disconnected_slow, 1,
@@ -300,8 +299,7 @@ bool session_has_unsent_data(const struct session *s)
                          websocket_count_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
 }
 
-/* Sends the newest event of the replay buffer. If earlier events are unsent, the event waits in the
- * buffer until they are sent. */
+/* Sends the newest event of the replay buffer, or leaves it there until earlier events are sent. */
 static void send_or_queue_newest_event(struct session *s, struct gateway_event *n, unsigned form)
 {
     struct gateway_socket *p = s->socket;
@@ -405,7 +403,7 @@ static void on_session_invalidation_posted(struct loop_message *post)
     if (s && s->socket)
         session_invalidate_and_end(s->socket);
     else if (s)
-        session_end(s); /* the client gets op 9 at its next RESUME */
+        session_end(s); /* the client gets op 9 when it tries to resume */
     mem_free(x);
 }
 

@@ -13,7 +13,7 @@ struct journal_slot;
 struct gateway_socket;
 
 enum {
-    PRESENCE_MS = 20 * 1000,        /* window of the presence rate limit, in ms */
+    PRESENCE_MS = 20 * 1000,        /* length of the presence rate limit window, in ms */
     SESSION_EXPIRY_MS = 180 * 1000, /* time after which a disconnected session ends, in ms */
     /* Time after which a disconnected session is shown as offline, in ms. */
     SHOW_OFFLINE_MS = 60 * 1000,
@@ -29,13 +29,12 @@ enum presence_status {
 
 /* State of a session; resume/resume.h has the diagram. A session can end in any state. */
 enum session_state {
-    SESSION_IDENTIFYING,  /* READY was not sent; the session is not visible to others */
+    SESSION_IDENTIFYING,  /* READY was not sent; the session is not visible to other users */
     SESSION_LIVE,         /* the session has a connection */
     SESSION_DISCONNECTED, /* the connection is lost; the session may be resumed on this node */
     /* The session moves to its client's loop, and not all missed events are sent yet. */
     SESSION_ARRIVING,
-    /* The session was rebuilt from the journal of a crashed node, and not all missed events are
-     * sent yet. */
+    /* Rebuilt from the journal of a crashed node; not all missed events are sent yet. */
     SESSION_RECOVERED,
     SESSION_MOVING,    /* is being released to another node */
     SESSION_SUSPENDED, /* was stored because this node stops */
@@ -48,21 +47,21 @@ struct account_statuses {
     unsigned char whole, of[CLIENT_KINDS];
 };
 
-/* --- parts that only some sessions have, allocated when needed ------------------------ */
+/* --- state that only some sessions need, allocated when needed ------------------------ */
 
 struct session_disconnect_deadlines {
     struct session *session;
     struct deadline away, show_offline;
 };
 
-/* The presence that the client has set. Changed with the gateway's lock held, except the fields of
- * the rate limit window. */
+/* The presence that the client has set. It is changed with the gateway's lock held, except the
+ * fields of the rate limit window. */
 struct client_presence {
     struct session *session;
-    struct str activities;  /* JSON, on the heap; p is NULL if there are no activities */
+    struct str activities;  /* JSON of the activities, on the heap; p is NULL if there are none */
     struct deadline window; /* end of the rate limit window */
     int64_t since_ms;       /* start of the rate limit window */
-    unsigned count;         /* number of changes announced in the rate limit window */
+    unsigned count;         /* number of presence changes announced in the rate limit window */
 };
 
 /* Running tasks of a session (session_tasks.h). */
@@ -73,29 +72,29 @@ struct session_tasks {
     unsigned count;
 };
 
-/* Which state of the session other nodes have received (directory and replica). */
+/* Records which state of the session was sent to other nodes' directories and to the replica. */
 struct session_cluster_state {
     struct session *session;
-    struct list_link unpublished; /* link in the loop's list of unpublished presences */
-    /* Link in the list of struct journal_replication_of_loop while journal records are not
-     * replicated. */
+    /* link in the loop's list of sessions whose presence was not published yet */
+    struct list_link unpublished;
+    /* Link in the list `unsent` of struct journal_replication_of_loop while records are unsent. */
     struct list_link unreplicated;
     uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
     /* Number of the replication round (full resend) in which the whole session was sent. */
     uint32_t round;
-    bool whole; /* the whole session must be sent to the replica */
+    bool whole; /* the whole session must be sent to the replica again */
 };
 
 /* --- parts of every session ----------------------------------------------------------- */
 
 /* Options from IDENTIFY. */
 struct session_options {
-    uint32_t intents;      /* 0 in a user session means all intents */
+    uint32_t intents;      /* intents of the session; 0 for a user session means all intents */
     uint32_t capabilities; /* bits of "capabilities" that the server supports */
     uint32_t shard_id, shard_count;
 };
 
-/* The presence that other users see; struct client_presence has the activities. */
+/* The presence that other users see. Its activities are in struct client_presence. */
 struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
@@ -105,52 +104,54 @@ struct session_presence {
     bool due; /* a change was not announced yet */
 };
 
-/* Which dispatches were sent to the socket; later dispatches wait in the replay buffer. */
+/* Says which dispatches were sent to the socket; later dispatches wait in the replay buffer. */
 struct session_send_progress {
     uint64_t sent; /* last seq that was sent */
-    /* Last seq to replay after RESUME; replayed events do not count as backlog. */
+    /* Seq of the last event that RESUME replays; replayed events do not count as backlog. */
     uint64_t replay_end;
 };
 
 struct session_resume_state {
-    /* Number of the last event that the session's former loop or node has sent. */
+    /* Number of the last event that was sent to the session on its former loop or node. */
     uint64_t delivered_elsewhere;
-    /* Number of the connection with which the session was last resumed. */
+    /* Number of the connection that last resumed the session. */
     uint64_t connection_number;
     struct journal_slot *slot; /* the session's slot in the journal, or NULL */
 };
 
 struct session {
-    /* The fields that the delivery of every event needs are adjacent. */
+    /* These fields are adjacent, because the delivery of every event needs them. */
     struct gateway_loop *gateway_loop;
     struct gateway_socket *socket; /* NULL if the client is disconnected */
     struct replay_buffer replay;
     uint64_t number;    /* first half of the session id */
-    uint64_t presences; /* number of the last event whose presence changes READY included */
+    uint64_t presences; /* number of the last event whose presence changes were included in READY */
     uint64_t seq;
     struct session_resume_state resume;
     struct session_send_progress output;
     struct session_options options;
     bool bot;
     _Atomic bool revoked; /* the credential was revoked; the session's loop ends the session */
-    bool listed;          /* the session is in the registry; used only on its loop */
+    bool listed;          /* the session is in the registry; used only on the session's loop */
     unsigned char state;  /* enum session_state; set with the gateway's lock held */
     struct session_presence presence;
-    /* Some member list subscriptions of the session still have to be added to their lists. */
+    /* The session has member list subscriptions that are not in their lists yet. */
     bool enters_lists;
     unsigned char large_threshold;
     uint32_t behind_bytes; /* payload bytes of unsent dispatches */
 
-    struct caller caller; /* caller of the last IDENTIFY or RESUME; set under the gateway's lock */
-    /* auth_revocation_count when the credential was read; changed with the gateway's lock held. */
+    /* caller of the last IDENTIFY or RESUME; changed with the gateway's lock held */
+    struct caller caller;
+    /* auth_revocation_count when the credential was read; written with the gateway's lock held. */
     uint64_t revocation_count;
     struct list_link link;    /* link in the loop's list of sessions */
     struct list_link of_user; /* link in the account's list of sessions */
     unsigned char id_rest[8]; /* second half of the session id */
     struct session_subscriptions subscriptions;
-    struct list_link lists;                       /* items: struct member_list_subscription */
-    const char *client;                           /* interned name (client_names.h), or NULL */
-    struct session_disconnect_deadlines *absence; /* NULL if unused, like the next three fields */
+    struct list_link lists; /* items: struct member_list_subscription */
+    const char *client;     /* interned name (client_names.h), or NULL */
+    /* deadlines of a disconnected session; this and the next three fields may be NULL */
+    struct session_disconnect_deadlines *absence;
     struct client_presence *client_presence;
     struct session_tasks *tasks;
     struct session_cluster_state *sync;
@@ -162,8 +163,8 @@ static inline bool session_is_ready(const struct session *s)
     return s->state != SESSION_IDENTIFYING;
 }
 
-/* Returns whether another process continues the session: then its end in this process is not
- * visible to other users. */
+/* Returns whether another process continues the session: if so, other users must not see that it
+ * ends in this process. */
 static inline bool session_continues_in_other_process(const struct session *s)
 {
     return s->state == SESSION_MOVING || s->state == SESSION_SUSPENDED;
@@ -190,49 +191,48 @@ static inline unsigned session_count_tasks(const struct session *s)
     return s->tasks ? s->tasks->count : 0;
 }
 
-/* Return the presence or the cluster state of the session. Create it if the session has none. */
+/* Return the presence or the cluster state of the session; create it if the session has none. */
 struct client_presence *session_get_or_create_presence_state(struct session *s);
 struct session_cluster_state *session_get_or_create_cluster_state(struct session *s);
-/* Sets the client name "os|browser|device". Must be called before the session is in the
- * registry. */
+/* Sets the client name "os|browser|device". Must precede the addition to the registry. */
 void session_set_client_name(struct session *s, const char *client);
 void session_id_format(const struct session *s, char out[SESSION_ID + 1]);
 bool session_has_id(const struct session *s, struct str id);
 
 struct session *session_new(struct gateway_loop *h, const struct caller *caller);
-/* Creates a session with the id that it had in another process. */
+/* Creates a session with the same id that it had in another process. */
 struct session *session_new_with_id(struct gateway_loop *h, const struct caller *caller,
                                     const char *id);
-/* Returns whether the transition between the states is allowed. */
+/* Returns whether a session may change from one state to the other. */
 bool session_can_change_state(enum session_state from, enum session_state to);
 /* Changes the session's state, on its loop. Aborts the process if the transition is not allowed. */
 void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalidate_and_end(
     struct gateway_socket *p); /* sends op 9 and ends the session, if there is one */
-/* Sends op 9 in a later loop message. For callers that are delivering an event: a session that ends
- * immediately would free its subscriptions and their topics. */
+/* Sends op 9 to the session in a later loop message. Needed while an event is being delivered: a
+ * session that ended immediately would free its subscriptions and their topics. */
 void session_schedule_invalidation(struct gateway_loop *h, uint64_t number);
-/* session_detach_from_loop removes the session from its loop before a move; session_attach_to_loop
- * adds it to a loop. */
+/* Move a session: session_detach_from_loop removes it from its loop; session_attach_to_loop adds it
+ * to another loop. */
 void session_detach_from_loop(struct session *s);
 void session_attach_to_loop(struct session *s, struct gateway_loop *h);
 /* Assigns the session's next seq to the event, stores it in the replay buffer and sends it. */
 void session_deliver_event(struct session *s, struct gateway_event *n, unsigned form);
-/* Creates an event with a payload for this session only and sends it. */
+/* Creates an event with a payload for this session only, and sends the event to the session. */
 void session_deliver_payload(struct session *s, enum event event, struct str payload);
 /* Creates an event from a buffer, clears the buffer, and sends the event. If the buffer overflowed,
  * the session is invalidated. */
 void session_deliver_payload_buf(struct session *s, enum event event, struct buf *payload);
-/* Sends events that wait in the replay buffer until the socket's buffer is full. */
+/* Sends events from the replay buffer until the socket's buffer is full. */
 void session_send_waiting_events(struct session *s);
 /* Returns whether the session's socket has unsent data. */
 bool session_has_unsent_data(const struct session *s);
-/* Called when the session's socket was closed. */
+/* Called when the socket of the session was closed. */
 void session_on_socket_closed(struct session *s);
 void on_session_expired(struct deadline *d);
 void on_session_offline_display_due(struct deadline *d);
-/* Called when the client has connected again. */
+/* Called when the client of the session has connected again. */
 void session_on_client_reconnected(struct session *s);
 bool session_shard_has_guild(const struct session *s, snowflake guild_id);
 struct payload_recipient payload_recipient_of_session(const struct session *s);

@@ -1,8 +1,8 @@
 /* session_tasks.c - long tasks of a session, run in steps: sending guilds, answering requests.
  *
  * A step is a store read, followed by the events that are created from its result. The next step
- * starts when the socket has accepted these events. So one session fills neither the loop nor
- * memory. */
+ * starts when the socket has accepted these events. So the tasks of one session use up neither the
+ * loop's time nor memory. */
 #include "gateway/sessions/session_tasks.h"
 
 #include "base/mem.h"
@@ -13,8 +13,8 @@
 
 enum { STEPS_PER_POST = 8, SESSION_TASKS_MAX = 256, ACCOUNT_TASKS_MAX = 1024 };
 
-/* Changes the number of tasks of the session and of its account. The account's number needs the
- * gateway's lock, because the account's sessions may be on several loops. */
+/* Changes the number of tasks of the session and of its account. The number of the account needs
+ * the gateway's lock, because its sessions may be on several loops. */
 static void change_session_task_counts(struct session *s, unsigned more, unsigned less)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -29,7 +29,7 @@ static void change_session_task_counts(struct session *s, unsigned more, unsigne
 }
 
 /* Returns whether the session or its account has too many tasks. The first task of a session is
- * always accepted, because it sends the session's guilds. */
+ * always accepted, because that task sends the session's guilds. */
 static bool has_too_many_tasks(const struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -71,10 +71,10 @@ static void session_tasks_free(struct session *s)
     s->tasks = NULL;
 }
 
-/* Returns whether the session's first task can run its next step. Tasks run one after the other, so
- * a request waits until all guilds were sent. The task that sends guilds also runs while the
- * session is disconnected; its events go to the replay buffer. A request waits for the next
- * connection, because its response would exceed the replay buffer. */
+/* Returns whether the session's first task can run its next step. The task that sends guilds also
+ * runs while the session is disconnected, and puts its events into the replay buffer. A task that
+ * answers a request waits for the next connection, because its response would exceed the replay
+ * buffer. */
 static bool session_task_can_continue(const struct session *s)
 {
     const struct session_task *e = first_session_task(s);

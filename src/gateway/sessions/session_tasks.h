@@ -7,16 +7,16 @@
 struct session;
 
 /* A task of a session. Its steps run one after the other, as fast as the session's socket accepts
- * the events. If the session ends, the task is freed. */
+ * the resulting events. If the session ends, the task is freed. */
 struct session_task {
     struct session_store_read store_read; /* store read of the current step */
     struct list_link of_session;
-    struct session *session; /* NULL if the session ended during a step of the task */
+    struct session *session; /* session of the task; NULL if it ended during a step of the task */
     bool stepping;           /* a store read of the task is running */
-    bool needs_socket;       /* the task pauses while the session is disconnected */
+    bool needs_socket;       /* the task is suspended while the session is disconnected */
     /* Sets store_read.run for the next step. Returns false if the task is finished. */
     bool (*step)(struct session_task *e);
-    /* Called after the store read of a task's step, if the session still exists. */
+    /* Called after the store read of a step, if the session still exists. */
     void (*stepped)(struct session_task *e, enum err error);
     void (*free)(struct session_task *e);
 };
@@ -24,8 +24,8 @@ struct session_task {
 /* Starts a task. If the session or its account has too many tasks, frees the task instead. */
 void session_task_begin(struct session *s, struct session_task *e);
 void session_tasks_abort(struct session *s);
-/* Returns whether a task of the session is in a step. If a session moves to another loop, its tasks
- * move with it, but only while none is in a step. */
+/* Returns whether a task of the session is in a step. A session can move to another loop, with its
+ * tasks, only while no task is in a step. */
 bool session_task_is_running(const struct session *s);
 void session_tasks_detach(struct session *s);
 void session_tasks_attach(struct session *s);

@@ -1,4 +1,4 @@
-/* store_reads.c - store transactions that run at a defined position among the events of a loop. */
+/* store_reads.c - runs store transactions at a defined position among the events of a loop. */
 #include "gateway/sessions/store_reads.h"
 
 #include <time.h>
@@ -13,7 +13,7 @@
 
 enum {
     ORDERED_READS_AT_ONCE = 8,
-    /* Maximum number of log positions recorded per read; if there are more, some events are
+    /* Maximum number of log positions recorded per read. Beyond this limit, some events are
      * delivered twice. */
     SNAPSHOT_POSITIONS_MAX = 4096,
 };
@@ -40,8 +40,8 @@ static enum err run_session_read(struct work_item *w, struct tx *tx)
     return e;
 }
 
-/* Returns whether the read saw a commit whose event is still queued. When this is called, all
- * events that were published before the read began have arrived in the queue. */
+/* Returns whether the read saw a commit whose event is still queued. Called when all events that
+ * were published before the read began are in the queue. */
 static bool session_read_saw_undelivered_events(const struct session_store_read *l)
 {
     const int64_t *seen = l->seen.items;
@@ -87,7 +87,8 @@ static void begin_session_store_read(struct gateway_loop *h, struct session_stor
                             : STORE_READ,
         .in_background = l->in_background,
         .owner = l->owner,
-        .urgent = l->blocks_events, /* an ordered read delays the events of all sessions */
+        /* an ordered read delays the events of all sessions of the loop */
+        .urgent = l->blocks_events,
         .name = "session",
         .loop = h->loop,
         .run = run_session_read,

@@ -3,7 +3,7 @@
  * A session is set up from a snapshot of the store and then receives every later event. So events
  * wait in the queue while such an ordered read runs, and the read begins when the queue is empty.
  * If the queue does not become empty, the read begins after the events that were queued before it.
- * Then the session may get events that its snapshot already includes. */
+ * The session may then get events whose changes its snapshot already includes. */
 #ifndef GATEWAY_SESSIONS_STORE_READS_H
 #define GATEWAY_SESSIONS_STORE_READS_H
 
@@ -20,13 +20,13 @@ struct session_store_read {
     struct list_link link;
     struct gateway_loop *gateway_loop;
     struct arena *arena;
-    bool blocks_events; /* ordered read: events wait while the transaction runs */
+    bool blocks_events; /* ordered read: no events are delivered while the transaction runs */
     bool writes;        /* the transaction writes */
-    bool own_rows; /* the write uses STORE_APPEND, because no other write depends on its rows */
+    bool own_rows; /* the write runs as STORE_APPEND, because no other write depends on its rows */
     bool in_background; /* the read may take long, so it runs on a background thread of the store */
-    /* Account id or other owner, for round-robin scheduling of background reads; 0 if none. */
+    /* Account id, for round-robin scheduling of background reads; 0 if no account is known. */
     uint64_t owner;
-    uint64_t after; /* the read begins after the delivery of the event with this number */
+    uint64_t after; /* number of an event: the read begins after this event was delivered */
     uint64_t since; /* number of the last event that was published before the transaction began */
     /* Log position of the last event that was delivered before the transaction began. */
     int64_t delivered_position;
@@ -43,27 +43,27 @@ struct session_store_read {
 
 struct session_store_reads {
     struct list_link
-        waiting;       /* items: struct session_store_read; ordered reads that have not begun */
-    unsigned blocking; /* number of running reads for which events wait */
+        waiting;       /* ordered reads that have not begun; items: struct session_store_read */
+    unsigned blocking; /* number of running reads during which no events are delivered */
     unsigned count;    /* number of all running reads */
     struct snapshot_positions
-        *seen;  /* while done() runs: the log positions in `seen` of the read, or NULL */
-    bool ahead; /* while done() runs: the read saw commits whose events are still queued */
+        *seen;  /* Log positions in `seen` of the current read while done() runs, otherwise NULL. */
+    bool ahead; /* while done() runs: the read has seen commits whose events are still queued */
 };
 
 void begin_ordered_session_read(struct gateway_loop *h,
                                 struct session_store_read *l); /* starts an ordered read */
-/* Starts an ordered read after the event with this number was delivered; every loop gets that
- * event. */
+/* Starts an ordered read after the event with this number was delivered on this loop. Every loop
+ * gets every event number. */
 void begin_session_read_after_event(struct gateway_loop *h, struct session_store_read *l,
                                     uint64_t number);
 void begin_session_read_now(
     struct gateway_loop *h,
-    struct session_store_read *l); /* starts a read that does not wait for events */
+    struct session_store_read *l); /* starts a read during which events are delivered */
 
-/* For the event queue. next_ordered_session_read_is_due returns whether the next ordered read may
- * begin, because all events before it were delivered. begin_due_ordered_session_reads starts some
- * ordered reads. */
+/* Called by the event queue. next_ordered_session_read_is_due returns whether the next ordered read
+ * may begin, because all events before it were delivered. begin_due_ordered_session_reads starts
+ * some of these reads. */
 bool next_ordered_session_read_is_due(const struct gateway_loop *h);
 void begin_due_ordered_session_reads(struct gateway_loop *h);
 

@@ -1,4 +1,4 @@
-/* traffic_recording.c - records messages of gateway sockets for the traffic viewer. */
+/* traffic_recording.c - records messages of gateway sockets for the console's traffic viewer. */
 #include "gateway/sessions/traffic_recording.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@ static struct traffic_ring *get_traffic_ring_of_socket(const struct gateway_sock
     return p->gateway_loop->gateway->options.traffic;
 }
 
-/* Adds a record. If the socket has no session, `caller` is its account, or NULL; if it has a
- * session, `caller` is ignored. */
+/* Adds a record to the traffic ring. `caller` is the account of a socket without a session, or
+ * NULL; it is ignored if the socket has a session. */
 static void add_traffic_record(struct gateway_socket *p, struct traffic_record *r,
                                const struct caller *caller, struct str texts[TRAFFIC_TEXTS])
 {
@@ -53,8 +53,8 @@ void record_opcode_as_traffic(struct gateway_socket *p, enum traffic_kind kind, 
         record_opcode_message(p, kind, op, d);
 }
 
-/* Returns a text: which messages or members the bot does not receive, or receives without content,
- * because an intent is missing. */
+/* Returns an explanation of which messages or members the bot does not receive, or receives without
+ * content, because an intent is missing. */
 static struct str describe_missing_intents(const struct session *s, const struct gateway_event *n,
                                            unsigned form, struct str payload, struct arena *arena)
 {
@@ -86,8 +86,8 @@ static struct str describe_missing_intents(const struct session *s, const struct
     return text;
 }
 
-/* Records an event. This is a separate function, so that the record is prepared only while
- * recording is on. */
+/* Records an event. This is a separate function so that the delivery code stays small while
+ * recording is off. */
 static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                                     unsigned form)
 {
@@ -96,7 +96,7 @@ static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, stru
                                 .name = get_name_of_event_type(n->type) };
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
-    /* The payload is recorded as JSON, whatever encoding the socket uses. */
+    /* Record the payload as JSON, even if the socket uses another encoding. */
     texts[TRAFFIC_REPLY] = gateway_event_get_payload_in_form(
         n, form & PAYLOAD_WITHOUT_CONTENT, p->gateway_loop->packer, p->gateway_loop->arena);
     if (p->session)

@@ -1,8 +1,8 @@
 /* upcalls.h - calls from sessions/ and fanout/ into folders above them.
  *
  * A folder of the gateway includes only headers of folders below it. A call in the other direction
- * goes through a table of functions in gateway.c. Per event, a loop makes two such calls, however
- * many sessions it has. */
+ * goes through a table of functions in gateway.c. A loop makes only two such calls per event, so
+ * they cost little. */
 #ifndef GATEWAY_SESSIONS_UPCALLS_H
 #define GATEWAY_SESSIONS_UPCALLS_H
 

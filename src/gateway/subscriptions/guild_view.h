@@ -13,15 +13,15 @@ struct topic_subscription;
 
 enum {
     SMALL_GUILD_MEMBERS = 250
-}; /* in guilds up to this size, all members get each other's presences */
+}; /* maximum size of guilds in which all members get each other's presences */
 
 struct channel_overwrites {
     snowflake id;
     int64_t type;
     uint32_t count;
-    /* Cached id of the channel's member list, derived from all overwrites; "" if not computed. */
+    /* Cached id of the channel's member list, computed from its overwrites; "" if not computed. */
     char list_id[12];
-    /* Value of `everybody` with which compute_member_list_id computed list_id. */
+    /* Value of the parameter `everybody` when compute_member_list_id computed list_id. */
     bool list_everybody;
     struct overwrite overwrites[];
 };
@@ -40,19 +40,20 @@ struct guild_view {
     uint32_t role_count, role_cap;
     /* Channel id -> struct channel_overwrites; Discord threads are not included. */
     struct map channels;
-    /* Event log positions whose changes the view's snapshot of the store included; usually NULL. */
+    /* Event log positions whose changes were already in the store when the view was read; usually
+     * NULL. */
     struct snapshot_positions *snapshot_positions;
-    struct guild_view *next; /* next in the loop's list of unused views */
+    struct guild_view *next; /* next view in the loop's list of unused views */
     size_t freed;            /* number of channels freed by guild_view_free_some_channels */
 };
 
 struct guild_view *guild_view_new(const struct guild *g, const struct list *channels);
 void guild_view_free(struct guild_view *v);
-/* Frees up to `most` channels of the view. Returns true when the whole view was freed. */
+/* Frees up to `most` channels of an unused view. Returns true when the whole view was freed. */
 bool guild_view_free_some_channels(struct guild_view *v, unsigned most);
 #if TEST_BUILD
 /* Compares the view with rows that were read from the store, and logs the result. Must not be
- * called while the event of a commit that the read saw is still pending. */
+ * called while events are pending whose commits the read has seen. */
 void guild_view_compare_with_rows(const struct guild_view *v, const struct guild *g,
                                   const struct list *channels);
 #else
@@ -67,7 +68,7 @@ uint64_t guild_view_role_permissions(const struct guild_view *v,
 void guild_view_set_role(struct guild_view *v, snowflake id, uint64_t permissions);
 void guild_view_remove_role(struct guild_view *v, snowflake id);
 /* Removes the overwrites of a deleted role from all channels of the view. Discord sends no
- * CHANNEL_UPDATE events for them. */
+ * CHANNEL_UPDATE for these changes. */
 void guild_view_remove_overwrites_of_role(struct guild_view *v, snowflake id);
 void guild_view_set_channel(struct guild_view *v, snowflake id, int64_t type,
                             const struct overwrite *list, size_t count);
@@ -75,13 +76,13 @@ void guild_view_remove_channel(struct guild_view *v, snowflake id);
 /* Returns the permissions of the subscribed session in a channel, or in the guild if channel_id is
  * 0. Returns no permissions for an unknown channel. */
 uint64_t subscription_permissions(struct topic_subscription *seat, snowflake channel_id);
-/* Returns the session's permissions in the channel of an event. If that is a Discord thread, the
- * event has the thread's parent, type and members: the view has no threads, because a guild may
- * have any number of them. */
+/* Returns the session's permissions in the channel of an event. If the channel is a Discord thread,
+ * its parent, type and members are taken from the event: the view has no threads, because a guild
+ * may have any number of them. */
 uint64_t subscription_event_permissions(struct topic_subscription *seat, const struct audience *to);
 /* Returns whether the session is a recipient of an event that was sent with
- * audience_of_role_granters: either its account is listed, or it has MANAGE_ROLES and a listed
- * role. */
+ * audience_of_role_granters: either the event lists the account, or the account has MANAGE_ROLES
+ * and one of the event's roles. */
 bool subscription_can_grant_roles(struct topic_subscription *seat, const struct audience *to);
 
 #endif

@@ -5,9 +5,9 @@
 
 struct guild_online_members {
     snowflake guild_id;
-    /* User id -> number of visible sessions of the user (the number is stored as the pointer). */
+    /* User id -> number of the user's visible sessions, stored in place of a pointer. */
     struct map users;
-    unsigned watchers; /* number of loops that have member lists of the guild */
+    unsigned watchers; /* number of event loops that have member lists of the guild */
 };
 
 void online_members_init(struct online_members *all)

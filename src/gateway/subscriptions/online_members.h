@@ -13,7 +13,7 @@
 
 struct online_members {
     pthread_mutex_t lock;
-    /* Guild id -> struct guild_online_members, only of guilds with online members. */
+    /* Guilds with online members: guild id -> struct guild_online_members. */
     struct map guilds;
     _Atomic unsigned watched; /* number of guilds for which a loop has member lists */
 };
@@ -26,12 +26,11 @@ void online_members_add_session(struct online_members *all, snowflake guild_id, 
 void online_members_remove_session(struct online_members *all, snowflake guild_id,
                                    snowflake user_id);
 size_t online_members_count(struct online_members *all, snowflake guild_id);
-/* Returns the ids of the online users, allocated on the heap; NULL if nobody is online. */
+/* Returns the ids of the guild's online users, allocated on the heap; NULL if nobody is online. */
 snowflake *online_members_copy_ids(struct online_members *all, snowflake guild_id,
                                    size_t *ret_count);
 
-/* guild_set_has_member_lists records that a loop begins or stops to have member lists of a guild.
- */
+/* Records whether a loop has member lists of a guild. */
 void guild_set_has_member_lists(struct online_members *all, snowflake guild_id, bool watch);
 bool guild_has_member_lists(struct online_members *all, snowflake guild_id);
 

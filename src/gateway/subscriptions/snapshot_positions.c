@@ -1,4 +1,5 @@
-/* snapshot_positions.c - event log positions that a snapshot of the store included early. */
+/* snapshot_positions.c - event log positions whose changes a snapshot of the store included before
+ * their events were delivered. */
 #include "gateway/subscriptions/snapshot_positions.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "base/test_faults.h"
 #include "gateway/wire/gateway_event.h"
 
-/* A set of log positions. Only one loop uses it, so the reference count is not atomic. */
+/* A set of event log positions. Only one loop uses it, so the reference count is not atomic. */
 struct snapshot_positions {
     unsigned refs;
     size_t count;

@@ -1,9 +1,8 @@
 /* snapshot_positions.h - event log positions whose changes a snapshot of the store included,
  * although their events were still queued on the loop.
  *
- * A snapshot shows all commits, including some whose events are still queued on this loop. A
- * session that was set up from the snapshot must not receive those events again. Only a cluster has
- * an event log. */
+ * A session that was set up from the snapshot must not receive these events again. Only a cluster
+ * has an event log. */
 #ifndef GATEWAY_SUBSCRIPTIONS_SNAPSHOT_POSITIONS_H
 #define GATEWAY_SUBSCRIPTIONS_SNAPSHOT_POSITIONS_H
 
@@ -18,14 +17,14 @@ struct snapshot_positions *snapshot_log_positions_ref(
     struct snapshot_positions *k);                               /* accepts NULL */
 void snapshot_log_positions_unref(struct snapshot_positions *k); /* accepts NULL */
 
-/* Returns whether k contains all positions of `other`. Both may be NULL. */
+/* Returns whether the set k contains all positions of the set `other`. Both may be NULL. */
 bool snapshot_log_positions_include_all(const struct snapshot_positions *k,
                                         const struct snapshot_positions *other);
 
 bool snapshot_find_event_position(struct snapshot_positions **k, uint64_t number);
 
-/* Returns whether the snapshot included the event with that number. Frees *k when the number is
- * past the last position. */
+/* Returns whether the snapshot included the event with this number. Frees *k when the number is
+ * past the last position in the set. */
 static inline bool snapshot_includes_event(struct snapshot_positions **k, uint64_t number)
 {
     return *k && snapshot_find_event_position(k, number);

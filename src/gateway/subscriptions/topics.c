@@ -10,7 +10,8 @@
 
 enum { FREE_VIEWS_BUDGET_NS = 2 * 1000 * 1000, CHANNELS_PER_CLOCK_CHECK = 256 };
 
-/* Stores the audience kind in the two highest bits of the id, which snowflakes do not use. */
+/* Returns the key of a topic: its id, with the audience kind in the two highest bits, which
+ * snowflakes do not use. */
 static uint64_t topic_map_key(enum audience_kind kind, snowflake id)
 {
     return hash_u64(id + ((uint64_t)kind << 62));
@@ -47,7 +48,7 @@ static void topic_free(struct topic *t)
 }
 
 /* Most sessions have a few subscriptions, for which a linear search is fastest. A bot may have
- * thousands; above LINEAR_SEARCH_MAX subscriptions a map is used. */
+ * thousands, so above LINEAR_SEARCH_MAX subscriptions a map is used. */
 enum { LINEAR_SEARCH_MAX = 16 };
 
 struct topic_subscription *session_subscription_find(const struct session_subscriptions *own,
@@ -185,9 +186,9 @@ static void move_topic_subscription(struct topic *t, uint32_t from, uint32_t to)
 }
 
 /* Removes a subscription from the array. The first delivered_count subscriptions have already got
- * the event in progress, and must stay in front of the others. A gap among them is filled with the
- * last subscription that got the event. The gap that this leaves is filled with the last
- * subscription of the array, unless that is the gap itself. */
+ * the current event, and must stay in front of the others. A gap among these is filled with the
+ * last subscription that got the event; the gap that this leaves is filled with the last
+ * subscription of the array. */
 static void topic_remove_subscription(struct topic *t, uint32_t gap)
 {
     if (gap < t->delivered_count) {
@@ -222,8 +223,8 @@ static void free_some_old_guild_views(struct loop_message *post)
     post_freeing_of_old_guild_views(all);
 }
 
-/* Frees the view later, in steps, because the end of a bot's session may leave thousands of
- * views. */
+/* Adds an unused view to the list of views that are freed in steps, because the end of a bot's
+ * session may leave thousands of them. */
 static void free_guild_view_later(struct topics *all, struct guild_view *v)
 {
     if (!v || all->closing) {

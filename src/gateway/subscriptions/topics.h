@@ -23,23 +23,24 @@ struct topic_subscription {
     uint32_t index;         /* index in the topic's list */
     uint32_t session_index; /* index in the session's list */
     snowflake user_id;      /* account of the session */
-    /* Event log positions whose changes the session's snapshot of the store included; usually
+    /* Event log positions whose changes were already in the store when the session read it; usually
      * NULL. */
     struct snapshot_positions *snapshot_positions;
-    /* Only subscriptions to guilds have the fields below; other subscriptions are allocated with
-     * SUBSCRIPTION_BYTES_OUTSIDE_GUILDS bytes. */
+    /* The following fields exist only in subscriptions to guilds; other subscriptions are allocated
+     * with SUBSCRIPTION_BYTES_OUTSIDE_GUILDS bytes. */
     /* Version of the guild view from which `base` was computed; 0 if not computed. */
     uint32_t version;
     uint32_t role_count;
     uint64_t base;
     int64_t restrained_until; /* member_restricted_until */
-    int64_t listed_ms; /* when the session last requested all members of the guild (op 8), in ms */
+    /* time at which the session last requested all members of the guild (op 8), in ms */
+    int64_t listed_ms;
     snowflake *roles;
 };
 
 enum { SUBSCRIPTION_BYTES_OUTSIDE_GUILDS = offsetof(struct topic_subscription, version) };
 
-/* Sets the event log positions whose changes the session's snapshot of the store included. */
+/* Sets the event log positions whose changes were already in the store when the session read it. */
 void subscription_set_snapshot_positions(struct topic_subscription *seat,
                                          struct snapshot_positions *known);
 
@@ -48,7 +49,8 @@ struct session_subscriptions {
     snowflake user_id;
     struct topics *topics;             /* topics of the session's loop */
     struct topic_subscription **items; /* the capacity is a power of two, at least two */
-    /* Index by topic if there are more than LINEAR_SEARCH_MAX subscriptions; otherwise NULL. */
+    /* Map from topic to subscription if there are more than LINEAR_SEARCH_MAX subscriptions;
+     * otherwise NULL. */
     struct map *map;
     uint32_t count;
     bool visible; /* the session is visible, so its user counts as online in its guilds */
@@ -58,10 +60,10 @@ struct topic {
     enum audience_kind kind;
     snowflake id;
     struct topic_subscription **subscriptions;
-    /* Storage for `subscriptions` if there is only one, because most accounts have one session. */
+    /* Storage of the array `subscriptions` with one element, as most accounts have one session. */
     struct topic_subscription *one;
     uint32_t count, cap;
-    /* Number of subscriptions at the front of the array that already got the event in progress. */
+    /* Number of subscriptions at the front of the array that already got the current event. */
     uint32_t delivered_count;
     struct guild_view *view; /* permission data of the guild; NULL for other topics */
 };
@@ -78,19 +80,20 @@ struct topics {
     void (*on_guild_change)(struct session *s);
     /* Called when a topic was created, or is about to be freed. May be NULL. */
     void (*on_topic_change)(struct topics *all, const struct topic *t, bool exists);
-    struct guild_view *old; /* views of guilds without sessions on this loop, freed in steps */
+    /* unused guild views (no session of this loop is in the guild), which are freed in steps */
+    struct guild_view *old;
     struct loop_message post;
     bool posted, closing;
 };
 
 void topics_init(struct topics *all, struct loop *loop);
-/* Called when the loop is about to stop: after this call guild views are freed immediately, not in
- * steps. */
+/* Called when the loop is about to stop: from now on guild views are freed immediately. */
 void topics_prepare_loop_stop(struct topics *all);
 void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id);
 
-/* Creates the subscription. If the session already has it, returns the existing one. */
+/* Adds a subscription. If the session has already subscribed to the topic, returns the existing
+ * subscription. */
 struct topic_subscription *session_subscription_add(struct session_subscriptions *own,
                                                     enum audience_kind kind, snowflake id);
 struct topic_subscription *session_subscription_find(const struct session_subscriptions *own,
@@ -98,7 +101,7 @@ struct topic_subscription *session_subscription_find(const struct session_subscr
 void session_subscription_remove(struct session_subscriptions *own,
                                  struct topic_subscription *seat);
 void session_subscriptions_clear(struct session_subscriptions *own); /* removes all subscriptions */
-/* Sets whether the session counts as online in its guilds. */
+/* Sets whether the user of the session counts as online in the session's guilds. */
 void session_set_counts_as_online(struct session_subscriptions *own, bool seen);
 void subscription_set_roles(struct topic_subscription *seat, const snowflake *ids, size_t count,
                             int64_t restrained_until);

@@ -33,8 +33,7 @@ static struct zstd *zstd_stream_new(void)
         abort();
     }
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-    /* Use a small window and small tables, because each connection retains its compression
-     * state. */
+    /* Use a small window and small tables, because each connection has such a state. */
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_windowLog, ZSTD_WINDOW);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_hashLog, ZSTD_TABLES);
     ZSTD_CCtx_setParameter(z->context, ZSTD_c_chainLog, ZSTD_TABLES);
@@ -91,8 +90,8 @@ void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_
     etf_append_binary(out, STR("d"));
 }
 
-/* Compresses the plain message in `out` as the connection requires. Returns true for a WebSocket
- * text frame. */
+/* Compresses the plain message in `out` as the connection requires. Returns true if the result is a
+ * WebSocket text frame. */
 static bool compress_encoded_message(struct message_encoder *c, struct buf *out)
 {
     struct buf whole = *out;

@@ -11,7 +11,7 @@ struct zstd;
 /* Settings and compression state of a connection, for encoding messages. */
 struct message_encoder {
     const struct wire_format *dialect;
-    bool compress; /* from IDENTIFY "compress": each message is a complete zlib stream */
+    bool compress; /* "compress" of IDENTIFY: each message is a complete zlib stream */
     bool begins;   /* the next message is HELLO, the first message of the connection */
     struct compressor *packer;
     struct arena *arena;
@@ -23,18 +23,17 @@ struct message_encoder {
 enum { DISPATCH_PREFIX_MAX = 256 };
 #define DISPATCH_JSON_AFTER_SEQ ",\"op\":0,\"d\":"
 void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);
-/* Returns the bits of enum payload_form that apply to every dispatch on a connection of this
- * dialect. */
+/* Returns the bits of enum payload_form for every dispatch on connections of this dialect. */
 unsigned wire_format_get_payload_form(const struct wire_format *d);
-/* Appends a dispatch. Returns true for a WebSocket text frame, false for a binary frame. */
+/* Appends a dispatch. Returns true if it is a WebSocket text frame, false for a binary frame. */
 bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_event *n,
                      unsigned form, struct buf *out);
-/* Writes a message other than a dispatch to an empty buffer; d is JSON. Returns true for a
- * WebSocket text frame. */
+/* Writes a message other than a dispatch to an empty buffer; d is JSON. Returns true if the result
+ * is a WebSocket text frame. */
 bool encode_opcode_message(struct message_encoder *c, enum gateway_opcode op, struct str d,
                            struct buf *out);
-/* Writes a whole message, which is JSON, to an empty buffer. Returns true for a WebSocket text
- * frame. */
+/* Encodes a whole message, given as JSON, into an empty buffer. Returns true if the result is a
+ * WebSocket text frame. */
 bool encode_json_message(struct message_encoder *c, struct str json, struct buf *out);
 void zstd_stream_free(struct zstd *z); /* accepts NULL */
 

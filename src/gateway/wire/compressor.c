@@ -1,6 +1,6 @@
 /* compressor.c - zlib compression for the gateway; one compressor per loop.
  *
- * A stream needs 256 KiB, so it is created when it is used for the first time. */
+ * The zlib state needs 256 KiB, so it is allocated at the first use. */
 #include "gateway/wire/compressor.h"
 
 #include <stdlib.h>

@@ -81,9 +81,9 @@ static struct wire_format *wire_format_add(struct wire_formats *all,
     return d;
 }
 
-/* Returns the dialect of a request. The list of dialects is bounded: once it is full, a new Host
- * header is treated as empty. A client must never get a Host header that another client sent,
- * because READY contains a URL with that host. */
+/* Returns the parameters of a connection (dialect), from its upgrade request. The list of dialects
+ * is bounded: once it is full, a new Host header is treated as empty. A client must never get a
+ * Host header that another client sent, because READY contains a URL with that host. */
 const struct wire_format *wire_format_of_request(struct wire_formats *all, struct gateway *g,
                                                  const struct http_request *r)
 {

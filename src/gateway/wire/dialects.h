@@ -14,11 +14,12 @@ struct http_request;
 
 enum gateway_compression { COMPRESS_NONE, COMPRESS_ZLIB, COMPRESS_ZSTD };
 
-/* Parameters of a connection. Connections with the same parameters share one struct wire_format. */
+/* Parameters of gateway connections (a dialect). Connections with the same parameters share one
+ * struct wire_format. */
 struct wire_format {
     struct gateway *gateway; /* gateway that accepted the connection */
     struct wire_format *next;
-    enum gateway_close_code fault; /* 0, or the close code for invalid parameters */
+    enum gateway_close_code fault; /* close code for invalid parameters; 0 if they are valid */
     int version;
     bool etf;
     bool spacebar; /* the client found the gateway by Spacebar's discovery */
@@ -34,13 +35,14 @@ struct wire_formats {
     unsigned count;
 };
 
-/* Returns whether this is the path of the gateway for clients that find it by Spacebar's discovery
- * (/.well-known/spacebar). Their READY has the form of Spacebar's servers. */
+/* Returns whether this is the gateway path that Spacebar's discovery (/.well-known/spacebar) gives
+ * to clients. READY on this path has the form of Spacebar's servers. */
 bool gateway_path_is_spacebar(struct str path);
 
 void wire_formats_init(struct wire_formats *all);
 void wire_formats_clear(struct wire_formats *all);
-/* Returns the dialect of an upgrade request, which lives as long as `all`. Thread-safe. */
+/* Returns a connection's parameters from its upgrade request, valid as long as `all`. Thread-safe.
+ */
 const struct wire_format *wire_format_of_request(struct wire_formats *all, struct gateway *g,
                                                  const struct http_request *r);
 

@@ -19,7 +19,7 @@ static void append_etf_tag(struct buf *out, enum etf_tag tag)
     buf_add_char(out, (char)tag);
 }
 
-/* Overwrites a 32-bit count at an earlier offset, after the items were appended. */
+/* Overwrites a 32-bit count at an earlier offset, after the items that it counts were appended. */
 static void overwrite_be32(struct buf *out, size_t at, uint32_t v)
 {
     if (buf_is_full(out))
@@ -110,7 +110,8 @@ static void append_etf_list(struct json_reader *r, struct buf *out)
     append_etf_tag(out, ETF_LIST);
     append_be32(out, 0);
     for (json_enter_container(r); json_next_item(r); count++) {
-        r->values = 0; /* not input from a client: reset the count that JSON_MAX_VALUES limits */
+        /* The server's own JSON may be long: reset the count that JSON_MAX_VALUES limits. */
+        r->values = 0;
         append_etf_value(r, out);
     }
     if (buf_is_full(out))
@@ -137,8 +138,7 @@ static void append_etf_map(struct json_reader *r, struct buf *out)
     overwrite_be32(out, begin + 1, count);
 }
 
-/* Appends one JSON value as an ETF term. The JSON reader limits the depth, so the recursion is
- * bounded. */
+/* Appends one JSON value as an ETF term. The JSON reader bounds the recursion. */
 static void append_etf_value(struct json_reader *r, struct buf *out)
 {
     struct str s;

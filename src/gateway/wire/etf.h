@@ -1,7 +1,7 @@
 /* etf.h - converts JSON to the Erlang external term format (ETF) and back.
  *
- * Clients may request ETF instead of JSON. The server uses JSON internally; these functions
- * convert a whole message. Input from clients is checked strictly. */
+ * Clients may request ETF instead of JSON. The server uses JSON internally and converts whole
+ * messages. Input from clients is checked strictly. */
 #ifndef GATEWAY_WIRE_ETF_H
 #define GATEWAY_WIRE_ETF_H
 
@@ -17,11 +17,11 @@ enum { ETF_VERSION = 131 };
  * not JSON or `out` is full. */
 bool etf_from_json(struct str json, struct arena *arena, struct buf *out);
 
-/* Appends the JSON of a whole ETF message: a version byte and exactly one term. Returns false
- * for atoms as keys, text that is not UTF-8, integers beyond 64 bits, and unsupported tags. */
+/* Converts a whole ETF message (a version byte and exactly one term) to JSON. Returns false for
+ * atoms as keys, text that is not UTF-8, integers beyond 64 bits, and unsupported tags. */
 bool etf_to_json(struct str bytes, struct buf *out);
 
-/* The functions below append single terms, for the envelope of a message. */
+/* These functions append single terms, for the envelope of a message. */
 void etf_append_map_head(struct buf *out, uint32_t pairs);
 void etf_append_binary(struct buf *out, struct str s);
 void etf_append_int(struct buf *out, int64_t v);

@@ -7,11 +7,11 @@
 
 enum {
     FRAME_PREFIX_SPACE = WS_MAX_HEAD + FRAME_PREFIX_MAX,
-    /* A buffer above this capacity is freed after its frame was sent. */
+    /* A shared buffer with a larger capacity is freed after its frame was sent. */
     FRAME_MAX_IDLE_CAPACITY = 1024 * 1024,
 };
 
-/* Writes the bytes of the frame that all sockets share: payload and closing brace. */
+/* Writes the bytes of a frame that all sockets share: payload and closing brace. */
 static void shared_frame_write_payload(struct shared_event_frame *f, struct gateway_event *n,
                                        unsigned form, struct compressor *packer,
                                        struct arena *arena)
@@ -37,7 +37,8 @@ static unsigned count_digits(uint64_t number)
     return n;
 }
 
-/* Writes the bytes between the WebSocket header and the payload: event name and sequence number. */
+/* Writes the bytes between a frame's WebSocket header and payload: event name and sequence number.
+ */
 static struct str write_dispatch_prefix(enum event event, uint64_t seq, unsigned form,
                                         char room[FRAME_PREFIX_MAX])
 {
@@ -75,8 +76,8 @@ static void shared_frame_write_prefix(struct shared_event_frame *f, uint64_t seq
     f->digits = form & PAYLOAD_ETF ? 0 : count_digits(seq);
 }
 
-/* Overwrites the sequence number in the frame. Returns false if the new number has more or fewer
- * digits than the old one; then the prefix must be written again. */
+/* Overwrites the sequence number in a shared frame. Returns false if the new number has another
+ * count of digits than the old number; then the prefix must be written again. */
 static bool shared_frame_overwrite_seq(struct shared_event_frame *f, uint64_t seq)
 {
     char *end = f->bytes.p + FRAME_PREFIX_SPACE - (sizeof DISPATCH_JSON_AFTER_SEQ - 1);

@@ -31,7 +31,7 @@ static size_t align_to_word(size_t n)
     return (n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-/* Creates an event. It is a single allocation, because events are created on the writer thread. */
+/* Creates an event in a single allocation, because the store's writer thread creates events. */
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
                                                       struct audience to)
 {
@@ -126,7 +126,7 @@ struct str gateway_event_get_payload(const struct gateway_event *n)
 static void encode_payload_in_form(struct gateway_event *n, unsigned form,
                                    struct compressor *packer, struct arena *arena, struct buf *out)
 {
-    /* A form is derived from another form: the one with all bits except the highest. */
+    /* Each form is derived from another form: from the one without the highest bit. */
     unsigned step = form & PAYLOAD_DEFLATED          ? PAYLOAD_DEFLATED
                     : form & PAYLOAD_ETF             ? PAYLOAD_ETF
                     : form & PAYLOAD_OLD_PERMISSIONS ? PAYLOAD_OLD_PERMISSIONS
@@ -160,6 +160,6 @@ struct str gateway_event_get_payload_in_form(struct gateway_event *n, unsigned f
     buf_clear(&out);
     if (atomic_compare_exchange_strong(&n->forms[form], &b, made))
         return sized_bytes_to_str(made);
-    mem_free(made); /* another loop has stored this form in the meantime */
+    mem_free(made); /* another loop has stored this form meanwhile */
     return sized_bytes_to_str(b);
 }

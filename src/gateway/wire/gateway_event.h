@@ -16,8 +16,9 @@ struct compressor;
 
 /* Bits that describe an encoding of an event's payload; 0 is plain JSON. */
 enum payload_form {
-    PAYLOAD_WITHOUT_CONTENT = 1, /* message without its content, for bots without MESSAGE_CONTENT */
-    PAYLOAD_OLD_PERMISSIONS = 2, /* permissions written as in API versions 6 and 7 */
+    /* the message has no content, for bots without the intent MESSAGE_CONTENT */
+    PAYLOAD_WITHOUT_CONTENT = 1,
+    PAYLOAD_OLD_PERMISSIONS = 2, /* permissions are written as in API versions 6 and 7 */
     PAYLOAD_ETF = 4,
     PAYLOAD_DEFLATED =
         8, /* compressed by deflate_shared_payload, with the closing brace of the envelope */
@@ -31,22 +32,23 @@ struct sized_bytes {
 
 /* In a cluster the event numbers of an event log position begin at position << 26. Events that a
  * node creates itself before the next position (presences) continue the same range. 2^26 numbers
- * are enough for ten thousand accounts that reconnect to a hundred guilds each, not for a
- * million. */
+ * are enough when ten thousand accounts reconnect to a hundred guilds each, but not for a million
+ * accounts. */
 enum { EVENT_NUMBER_BITS = 26 };
 
 struct gateway_event {
     _Atomic unsigned refs;
     enum event type;
     struct audience to;
-    snowflake guild_id; /* if the audience is a user: guild that the event is about, or 0 */
-    uint64_t except;    /* number of the session that must not receive the event, or 0 */
-    /* Number in publishing order, the same on all loops; 0 if the event is not published. */
+    /* if the audience is one user: id of the guild that the event is about, or 0 */
+    snowflake guild_id;
+    uint64_t except; /* number of a session that must not receive the event, or 0 */
+    /* Number of the event in publishing order, the same on all loops; 0 if not published. */
     uint64_t number;
     bool payload_on_heap; /* forms[0] is a separate allocation */
     _Atomic(struct sized_bytes *) forms[PAYLOAD_FORMS];
-    /* Must be the last member: the routing items, the user ids of the audience and forms[0] follow
-     * it in the same allocation. */
+    /* Must be the last member, because lists of the routing fields, the user ids of the audience
+     * and forms[0] follow it in the same allocation. */
     struct event_routing routing;
 };
 
@@ -58,13 +60,13 @@ struct gateway_event *gateway_event_from_buf(enum event event, struct audience t
                                              struct buf *payload);
 /* Initializes an empty buffer with space for a header in front of the payload. */
 void event_payload_begin_buffer(struct buf *payload, size_t max);
-/* Creates the event of an announcement for one of its audiences. */
+/* Creates the event of an announcement for one of the announcement's audiences. */
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
                                                       struct audience to);
 
 /* Creates an unread entry, which stands for the events of a log entry that this node has not
- * received. Its number is that of the last of these events; it has the log address keys of the log
- * entry (cluster/log_address.h). */
+ * received. Its number is the number of the last of these events. It has the log address keys of
+ * the log entry (cluster/log_address.h). */
 struct gateway_event *unread_log_entry_new(int64_t position, uint64_t events, const uint64_t *keys,
                                            size_t key_count);
 
@@ -78,7 +80,7 @@ static inline int64_t unread_entry_position(const struct gateway_event *n)
     return (int64_t)n->to.id;
 }
 
-/* Returns the number of events of an unread entry. */
+/* Returns how many events an unread entry stands for. */
 static inline uint64_t unread_entry_events(const struct gateway_event *n)
 {
     return n->guild_id;

@@ -8,8 +8,7 @@ struct client_properties {
     struct str os, browser, device;
 };
 
-/* Presence from op 3 or IDENTIFY. Decoding is lenient, because libraries send null and old
- * names. */
+/* Presence from op 3 or IDENTIFY. Decoding accepts null and old names, which libraries send. */
 struct presence_update {
     struct opt_str status;
     struct str activities, game, since, afk; /* unparsed JSON */
@@ -21,7 +20,8 @@ struct identify_message {
     const struct client_properties *properties;
     struct opt_bool compress;
     struct opt_int large_threshold, capabilities;
-    struct str shard, intents; /* unparsed JSON: invalid values have their own close codes */
+    /* raw JSON of the fields, because each invalid value has its own close code */
+    struct str shard, intents;
     const struct presence_update *presence;
 };
 
@@ -33,13 +33,13 @@ struct resume_message {
 
 /* The message REQUEST_GUILD_MEMBERS (op 8). */
 struct request_members_message {
-    struct str guild_id, user_ids, nonce; /* unparsed JSON: an id or a list of ids */
+    struct str guild_id, user_ids, nonce; /* raw JSON of an id or a list of ids */
     struct opt_str query;
     struct opt_int limit;
     struct opt_bool presences;
 };
 
-/* The search for recently active members (op 35). */
+/* Request for recently active members (op 35). */
 struct search_recent_members_message {
     snowflake guild_id;
     struct opt_str query;
@@ -52,15 +52,14 @@ struct request_sounds_message {
     struct list guild_ids;
 };
 
-/* The request for channel statuses (op 36) or channel info (op 43). */
+/* Request for channel statuses (op 36) or for channel info (op 43). */
 struct request_channel_info_message {
     snowflake guild_id;
-    /* Names of requested fields (struct str), only in op 43; if empty, all fields are requested. */
+    /* Names of requested fields (struct str), only in op 43; all fields if empty. */
     struct list fields;
 };
 
-/* The client's subscription to member lists of one guild: the data of op 14, or one guild in op
- * 37. */
+/* Member list subscriptions of a client in one guild: the data of op 14, or one guild of op 37. */
 struct guild_subscription {
     snowflake guild_id;                       /* set only in op 14 */
     struct list channels;                     /* items: struct requested_list_channel */
@@ -68,13 +67,13 @@ struct guild_subscription {
     struct opt_bool typing, activities, member_updates, threads;
 };
 
-/* Rows of a channel's member list that a client requests. */
+/* A channel whose member list a client requests, with the requested rows. */
 struct requested_list_channel {
     struct str id;
-    struct list ranges; /* items: struct list of two int64_t (first and last row) */
+    struct list ranges; /* row ranges; items: struct list of two int64_t (first and last row) */
 };
 
-/* The member list subscriptions of several guilds (op 37). */
+/* Member list subscriptions of a client in several guilds (op 37). */
 struct guild_subscriptions {
     struct list subscriptions; /* items: struct subscribed_guild */
 };

@@ -5,7 +5,7 @@
 #ifndef GATEWAY_WIRE_PROTOCOL_H
 #define GATEWAY_WIRE_PROTOCOL_H
 
-/* Value of "_trace" in READY. Clients parse each list item as JSON. */
+/* Value of "_trace" in READY. Clients parse each element of this list as JSON. */
 #define GATEWAY_TRACE "[\"[\\\"guildhall\\\",{\\\"micros\\\":0.0}]\"]"
 
 enum {
@@ -13,7 +13,7 @@ enum {
     MAX_FROM_BOT = 4096,
     MAX_MESSAGE = 16 * 1024, /* maximum size of a message from a client, in bytes */
     MAX_PAYLOAD = 64 * 1024 * 1024,
-    /* Maximum size of a message to a client: a payload as ETF, with the envelope. */
+    /* Maximum size of a message to a client in bytes: the payload as ETF, and its envelope. */
     MAX_ENCODED_MESSAGE = 4 * MAX_PAYLOAD + 4096,
 };
 

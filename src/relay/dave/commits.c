@@ -2,7 +2,7 @@
 #include "relay/dave/group_state.h"
 
 /* Returns whether the commit references each outstanding proposal exactly once, and no other
- * proposals. Exception: the initial commit does not reference the Add of its own sender. */
+ * proposals. The initial commit need not reference the Add of its own sender. */
 static bool commit_matches_proposals(const struct dave_room *room, const struct dave_member *m,
                                      const struct mls_commit *c)
 {
@@ -43,7 +43,7 @@ static bool welcome_has_secrets_for_added(const struct dave_room *room, const st
     for (size_t i = 0; i < room->proposal_count; i++)
         adds += room->proposals[i]->adds;
     adds -= room->established ? 0 : 1;
-    /* Before the search, because an invalid Welcome can have thousands of entries. */
+    /* Check the count first, because an invalid Welcome can have thousands of entries to search. */
     if (w->secret_count != adds)
         return false;
     for (size_t i = 0; i < c->reference_count; i++) {
@@ -97,7 +97,7 @@ static void send_dave_commit_to_member(struct dave_room *room, struct dave_membe
     dave_member_send_binary(room, m, op, payload);
 }
 
-/* Sends the commit to the members that were in the group before and stay in it. */
+/* Sends the commit to the members that were in the group before the commit and stay in it. */
 static void send_commit_to_old_members(struct dave_room *room, const struct mls_commit *c)
 {
     struct buf payload;
@@ -111,9 +111,8 @@ static void send_commit_to_old_members(struct dave_room *room, const struct mls_
     buf_clear(&payload);
 }
 
-/* Assigns a leaf to the member that the Add proposal names. If this member has left or has sent
- * another key package since the proposal, the leaf has no participant; the next round removes
- * it. */
+/* Assigns a leaf to the member that the Add proposal names. If the member has meanwhile left or
+ * sent another key package, the leaf has no participant, and the next round removes it. */
 static void apply_add_proposal(struct dave_room *room, const struct dave_proposal *p,
                                const struct mls_welcome *w)
 {
@@ -133,8 +132,8 @@ static void apply_add_proposal(struct dave_room *room, const struct dave_proposa
     buf_clear(&payload);
 }
 
-/* Applies the Remove proposals first, then the Add proposals in the order of their references
- * (hashes). */
+/* Applies a commit: first the Remove proposals, then the Add proposals in the order of their
+ * references (hashes). */
 static void apply_winning_commit(struct dave_room *room, struct dave_member *committer,
                                  const struct mls_commit *c, const struct mls_welcome *w,
                                  int64_t now)

@@ -181,11 +181,11 @@ enum dave_message_result dave_room_handle_key_package(struct dave_room *room, sn
         room->config.counters->refused_key_packages++;
         return allowed ? DAVE_REFUSED : DAVE_TOO_MANY;
     }
-    /* The client has discarded its earlier keys and its leaf. */
+    /* The client has discarded its leaf in the group and its earlier keys. */
     if (m->proposed) {
         revoke_add_proposal_of_member(room, m);
     } else if (!room->established && find_dave_add_proposal_of_member(room, m)) {
-        /* The member joined again, but only some clients have received its old Add proposal. */
+        /* The member has joined again, but only some clients got its former Add proposal. */
         dave_group_reset(room);
         return DAVE_OUTDATED;
     }
@@ -217,8 +217,8 @@ void dave_room_handle_transition_ready(struct dave_room *room, snowflake user, u
 }
 
 /* Records that a recipient could not process the latest commit. If most recipients report this,
- * later commits of the committer are ignored, so that it cannot block the room. If no member is
- * left that may commit, all members may commit again. */
+ * later commits of the same member are ignored, so that the member cannot block the room. If no
+ * member is left that may commit, all members may commit again. */
 static void record_report_about_committer(struct dave_room *room,
                                           const struct dave_member *reporter)
 {

@@ -1,8 +1,9 @@
 /* group.h - state machine of the encrypted group of one voice room (DAVE).
  *
- * Input: events of participants. Output: messages to participants through a callback. There are no
- * sockets, threads or clocks here; the time is a parameter (milliseconds of any steady clock).
- * Functions of one room must not be called by two OS threads at a time, or from the callback.
+ * Its input are events of participants; its output are messages to participants, through a
+ * callback. It uses no sockets, threads or clocks: the time is a parameter (milliseconds of a
+ * steady clock). Functions of one room must not be called by two OS threads at a time, or from the
+ * callback.
  *
  * The version of a room is the minimum over its participants, 0 (plain media) or 1. At version 1
  * the participants form an MLS group. The group is established by the first valid commit. After
@@ -11,8 +12,8 @@
  * and no transition is running. Each winning commit starts a transition, which ends when all
  * recipients are ready or after 2 s.
  *
- * A leaf without a participant (it left, or could not process a commit) is removed in the next
- * round; a participant without a leaf is added in the next round after its key package arrived. */
+ * If a participant has left or could not process a commit, its leaf is removed in the next round; a
+ * participant without a leaf is added in the next round after its key package arrived. */
 #ifndef RELAY_DAVE_GROUP_H
 #define RELAY_DAVE_GROUP_H
 
@@ -20,17 +21,16 @@
 
 enum {
     DAVE_VERSION = 1,       /* highest supported version */
-    DAVE_MEMBERS_MAX = 100, /* rooms with more participants are not encrypted (version 0) */
+    DAVE_MEMBERS_MAX = 100, /* maximum number of participants of an encrypted room */
     /* An unencrypted room is encrypted again when it has at most this many members. */
     DAVE_MEMBERS_AGAIN = 80,
     /* A room with more members waits DAVE_BATCH_MS between two rounds of proposals. */
     DAVE_BATCH_MEMBERS = 20,
-    /* Minimum time between two rounds (opcode 27) in a room with more than DAVE_BATCH_MEMBERS
-     * members. */
+    /* Minimum time between rounds (opcode 27) in rooms with more than DAVE_BATCH_MEMBERS. */
     DAVE_BATCH_MS = 1000,
     DAVE_TRANSITION_MS = 2000,  /* longest wait for opcode 23 */
     DAVE_COMMIT_MS = 2000,      /* longest wait for a commit ... */
-    DAVE_COMMIT_MEMBER_MS = 50, /* added to the wait for a commit, for each proposal */
+    DAVE_COMMIT_MEMBER_MS = 50, /* time added to the wait for a commit, for each proposal */
     /* Each reset without a commit doubles the wait for a commit, at most this many times. */
     DAVE_COMMIT_DOUBLINGS = 5,
     DAVE_READD_MS = 100,    /* time to wait for a key package after opcode 31 */
@@ -69,7 +69,7 @@ void dave_message_write_json(const struct dave_message *m, struct buf *out);
 typedef void dave_send_message_to_participant(void *context, snowflake user,
                                               const struct dave_message *m);
 
-/* Counters that the rooms of one event loop share. */
+/* Counters of all rooms of one event loop. */
 struct dave_counters {
     uint64_t epochs;      /* winning commits */
     uint64_t transitions; /* started */
@@ -82,8 +82,9 @@ struct dave_counters {
 };
 
 struct dave_config {
-    snowflake group;           /* channel id; for a stream, rtc_server_id - 1 */
-    unsigned version;          /* 0 for stage channels and if encryption is turned off */
+    snowflake group; /* MLS group id: the channel id; for a stream, rtc_server_id - 1 */
+    /* highest DAVE version; 0 for stage channels and if encryption is turned off */
+    unsigned version;
     const struct mls_key *key; /* external sender's; one per process */
     dave_send_message_to_participant *send;
     void *context;
@@ -97,24 +98,23 @@ void dave_room_free(struct dave_room *room); /* accepts NULL; sends nothing */
 unsigned dave_room_version(const struct dave_room *room);
 /* Returns whether the room would become unencrypted if one more participant joined. */
 bool dave_room_is_full(const struct dave_room *room);
-/* Returns whether a downgrade or a new epoch waits until all participants are ready. */
+/* Returns whether a transition to plain media or a new epoch waits for participants to be ready. */
 bool dave_room_is_in_transition(const struct dave_room *room);
 
 /* Adds a participant, which sends and receives media. Observers must not be added, because they
  * would lower the version. Returns the version for the session description (opcode 4). If the user
  * is already a participant of the room, the earlier participant is removed first. */
 unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_version, int64_t now);
-/* Call this function after opcode 4 (session description) with this version was sent to the user,
+/* Must be called after opcode 4 (session description) with this version was sent to the user,
  * because clients drop DAVE messages that arrive before opcode 4. */
 void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsigned version,
                                    int64_t now);
-/* Removes a participant. Call this function only when the participant's voice session can no longer
- * be resumed. */
+/* Removes a participant. Called only when its voice session can no longer be resumed. */
 void dave_room_leave(struct dave_room *room, snowflake user, int64_t now);
 
 enum dave_message_result {
     DAVE_ACCEPTED,
-    /* Ignored, but not an error: another commit won, or the room has changed since. */
+    /* The message is ignored, but is no error: another commit won, or the room has changed. */
     DAVE_OUTDATED,
     DAVE_REFUSED,  /* invalid */
     DAVE_TOO_MANY, /* key packages */
@@ -130,8 +130,8 @@ void dave_room_handle_transition_ready(struct dave_room *room, snowflake user, u
                                        int64_t now);
 void dave_room_handle_invalid_commit(struct dave_room *room, snowflake user, int64_t now);
 
-/* Returns the time at which dave_room_handle_timeouts must be called, or INT64_MAX. Each of the
- * functions above can change this time. */
+/* Returns the time at which dave_room_handle_timeouts must be called next, or INT64_MAX for never.
+ * Each function that changes the room can change this time. */
 int64_t dave_room_next_timeout(const struct dave_room *room);
 void dave_room_handle_timeouts(struct dave_room *room, int64_t now);
 

@@ -23,20 +23,20 @@ struct dave_member {
     snowflake user;
     bool plain;     /* the client does not support DAVE */
     bool described; /* opcode 4 was sent */
-    /* The Add proposal was revoked, because the member sent another key package. */
+    /* The member's Add proposal was revoked, because the member sent another key package. */
     bool replaced;
-    /* The Add proposal was sent to the others; only used before the group is established. */
+    /* Before the group is established: the member's Add proposal was sent to the other members. */
     bool proposed;
     bool in_transition; /* opcode 22 of the running transition is sent to this member */
     bool ready;         /* sent opcode 23 */
-    /* The member's commits are ignored, because most recipients could not process one. */
+    /* The member's commits are ignored, because most recipients could not process one of them. */
     bool distrusted;
     int leaf; /* or NO_LEAF */
     /* Numbers of key packages that the server expects but has not received: requested by opcode 4
-     * or 24, announced by opcode 31. The client sends one for each of them; only the last one to
-     * arrive is valid. */
+     * or 24, announced by opcode 31. The client sends a key package for each request and
+     * announcement; only the last package that arrives is valid. */
     unsigned requested, announced;
-    /* Key package that no Add proposal has used yet; empty if there is none. */
+    /* Key package that is not used in an Add proposal yet; empty if there is none. */
     struct buf package;
     unsigned char package_ref[MLS_HASH];
     char signature_key[MLS_PUBLIC_KEY];
@@ -75,7 +75,7 @@ struct dave_room {
     size_t plain_count;
     bool too_large;
     unsigned version;
-    bool media; /* Participants may have exchanged media: a transition must not be immediate. */
+    bool media; /* Participants may have exchanged media, so a transition must not be immediate. */
 
     bool established;
     uint64_t epoch;
@@ -84,7 +84,8 @@ struct dave_room {
     struct dave_proposal **proposals; /* outstanding; PROPOSALS_MAX */
     size_t proposal_count;
     snowflake committer; /* sender of the latest commit */
-    /* Members that received the latest commit; those that reported it as invalid. */
+    /* Number of members that received the latest commit, and number of those that reported it
+     * invalid. */
     unsigned recipients, reports;
 
     /* Id of the running transition, or 0; id of the latest transition. */
@@ -115,8 +116,8 @@ void send_dave_external_sender_package(struct dave_room *room, struct dave_membe
 void send_dave_prepare_epoch(struct dave_room *room, const struct dave_member *m);
 void send_dave_prepare_transition(struct dave_room *room, const struct dave_member *m,
                                   unsigned version, unsigned transition);
-/* Ends the running transition. This happens when all its members are ready
- * (dave_transition_finish_if_ready), or at its time limit. */
+/* Ends the running transition: when all its members are ready (dave_transition_finish_if_ready), or
+ * at its time limit. */
 void dave_transition_finish(struct dave_room *room);
 void dave_transition_start(struct dave_room *room, int64_t now);
 void dave_transition_finish_if_ready(struct dave_room *room);
@@ -126,7 +127,7 @@ void dave_transition_finish_if_ready(struct dave_room *room);
 void create_dave_add_proposal(struct dave_room *room, struct dave_member *m);
 void create_dave_remove_proposal(struct dave_room *room, uint32_t leaf);
 bool dave_add_proposal_is_for_member(const struct dave_proposal *p, const struct dave_member *m);
-/* Sends the proposals from index `from` on to a member. */
+/* Sends the outstanding proposals from index `from` on to a member. */
 void send_dave_proposals_to_member(struct dave_room *room, const struct dave_member *m,
                                    size_t from);
 struct dave_proposal **find_dave_add_proposal_of_member(const struct dave_room *room,
@@ -138,14 +139,14 @@ void sign_add_proposal_of_member(struct dave_room *room, struct dave_member *m);
 
 /* --- rounds.c ------------------------------------------------------------------------------ */
 
-/* dave_group_clear discards the group. dave_group_reset discards it and also requests a key package
- * from every client, to create a new group. */
+/* dave_group_clear discards the group. dave_group_reset also requests a key package from every
+ * client, to create a new group. */
 void dave_group_clear(struct dave_room *room);
 void dave_group_reset(struct dave_room *room);
 void dave_group_reset_if_unusable(struct dave_room *room);
 int allocate_dave_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key);
-/* Proposes all changes that are not yet proposed, if no proposals are outstanding and no transition
- * is running. */
+/* Proposes all changes that were not proposed yet, if no proposals are outstanding and no
+ * transition is running. */
 void start_dave_proposal_round(struct dave_room *room, int64_t now);
 void drop_key_package_of_member(struct dave_member *m);
 

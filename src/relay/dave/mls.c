@@ -105,7 +105,7 @@ static struct str read_signature(struct mls_reader *r)
     return s;
 }
 
-/* Returns the bytes that were read since the rest of the input was `start`. */
+/* Returns the bytes that were read after `start`, which was the rest of the input earlier. */
 static struct str get_bytes_read_since(const struct mls_reader *r, struct str start)
 {
     return str_slice(start.p, start.n - r->rest.n);
@@ -177,7 +177,7 @@ struct str mls_key_get_public_key(const struct mls_key *k)
     return str_slice(k->public_key, sizeof k->public_key);
 }
 
-/* Imports a P-256 point. Returns NULL if the bytes are not a point of the curve. */
+/* Imports a P-256 public key. Returns NULL if the bytes are not a point of the curve. */
 static EVP_PKEY *public_key_import(struct str bytes)
 {
     unsigned char copy[MLS_PUBLIC_KEY];
@@ -309,8 +309,7 @@ static void skip_extensions(struct mls_reader *r)
     r->failed |= list.failed;
 }
 
-/* Reads a leaf node. DAVE allows only leaf nodes without extensions, and lifetimes that never
- * end. */
+/* Reads a leaf node. DAVE allows only leaf nodes without extensions and without lifetime limits. */
 static void read_leaf_node(struct mls_reader *r, unsigned source, struct mls_leaf *ret)
 {
     struct str start = r->rest;
@@ -322,7 +321,7 @@ static void read_leaf_node(struct mls_reader *r, unsigned source, struct mls_lea
     ret->user = mls_read_number(r, sizeof ret->user);
     read_number_list_containing(r, MLS_10);
     read_number_list_containing(r, SUITE_P256);
-    skip_number_list(r); /* skip the extensions and proposals that the client supports */
+    skip_number_list(r); /* skip the lists of supported extensions and proposals */
     skip_number_list(r);
     read_number_list_containing(r, CREDENTIAL_BASIC);
     read_expected_number(r, 1, source);
@@ -558,7 +557,7 @@ static void write_signed_proposal(const struct mls_key *k, snowflake group, uint
                         (struct str){ 0 }, &signature);
     buf_add_str(out, buf_as_str(&signature));
     buf_clear(&signature);
-    /* The hash is computed over AuthenticatedContent, which starts after the protocol version. */
+    /* Compute the hash over AuthenticatedContent, which starts after the protocol version. */
     mls_compute_reference_hash("MLS 1.0 Proposal Reference",
                                str_skip_bytes(buf_as_str(out), start + 2), ret_ref);
 }

@@ -13,7 +13,7 @@
 #include "base/snowflake.h"
 
 enum {
-    MLS_HASH = 32,          /* size of a reference or of a tag, in bytes */
+    MLS_HASH = 32,          /* size of a hash, which is a reference or a tag, in bytes */
     MLS_PUBLIC_KEY = 65,    /* uncompressed point of P-256 */
     MLS_SIGNATURE = 72,     /* maximum size of an ECDSA signature in DER encoding, in bytes */
     MLS_KEY_PACKAGE = 2048, /* most bytes that are accepted */
@@ -23,15 +23,15 @@ enum {
 /* --- reading and writing ---------------------------------------------------------------- */
 
 /* Reads MLS structures. A read beyond the end, or of an invalid length, sets `failed`; this read
- * and all later ones return 0 or an empty string. Check `failed` once after the last read. */
+ * and all later reads return 0 or an empty string. Check `failed` once after the last read. */
 struct mls_reader {
     struct str rest;
     bool failed;
 };
 
 uint64_t mls_read_number(struct mls_reader *r, unsigned bytes); /* big-endian, 1 to 8 bytes */
-/* Reads a length, then as many bytes as it states. A length that is not in its shortest encoding is
- * invalid. */
+/* Reads a length, then as many bytes as the length says. A length that is not in its shortest
+ * encoding is invalid. */
 struct str mls_read_vector(struct mls_reader *r);
 
 void mls_write_number(struct buf *out, uint64_t v, unsigned bytes);
@@ -40,14 +40,13 @@ void mls_write_vector(struct buf *out, struct str bytes);
 
 /* --- keys ------------------------------------------------------------------------------- */
 
-struct mls_key; /* ECDSA key pair on P-256; immutable, so all OS threads may share it */
+struct mls_key; /* ECDSA key pair on P-256. It is immutable, so all OS threads may share it. */
 
 struct mls_key *mls_key_new(void);
 void mls_key_free(struct mls_key *k); /* accepts NULL */
 struct str mls_key_get_public_key(const struct mls_key *k);
 
-/* SignWithLabel and VerifyWithLabel of RFC 9420. The signed content is `content` followed by the
- * second part. */
+/* SignWithLabel and VerifyWithLabel of RFC 9420. The signed bytes are `content`, then `more`. */
 void mls_sign_with_label(const struct mls_key *k, const char *label, struct str content,
                          struct str more, struct buf *out);
 bool mls_verify_with_label(struct str public_key, const char *label, struct str content,
@@ -60,7 +59,7 @@ void mls_compute_reference_hash(const char *label, struct str value, unsigned ch
 struct mls_leaf {
     snowflake user; /* identity of the basic credential */
     struct str signature_key, encryption_key;
-    unsigned source; /* 1 for a key package, 2 for an update, 3 for a commit */
+    unsigned source; /* leaf_node_source: 1 for a key package, 2 for an update, 3 for a commit */
     struct str signed_part, signature;
 };
 
@@ -86,12 +85,11 @@ struct mls_commit {
     struct mls_leaf path; /* the committer's new leaf node */
 };
 
-/* Reads the commit at the front of the input, for example of opcode 28. Refuses proposals that are
- * embedded in the commit, and senders that are not members. Does not verify signatures. */
+/* Reads the commit at the front of the input, for example in opcode 28. Refuses a commit with
+ * embedded proposals, and a sender that is no member. Does not verify signatures. */
 bool mls_commit_read(struct mls_reader *r, struct mls_commit *ret);
 const char *mls_commit_reference_at(const struct mls_commit *c, size_t i); /* MLS_HASH bytes */
-/* Verifies the signature of the leaf node in the commit's path. Returns true for a commit without a
- * path. */
+/* Verifies the signature of the leaf node in the commit's path. Returns true without a path. */
 bool mls_commit_verify_path(const struct mls_commit *c);
 
 struct mls_welcome {
@@ -104,9 +102,9 @@ struct mls_welcome {
 /* Reads a Welcome (without an MLSMessage header) at the front of the input. */
 bool mls_welcome_read(struct mls_reader *r, struct mls_welcome *ret);
 bool mls_welcome_has_secrets_for(const struct mls_welcome *w, const unsigned char ref[MLS_HASH]);
-/* Writes the Welcome with the secrets of the recipient whose key package has the reference `ref`,
- * or of all recipients if ref is NULL. Returns false, and writes nothing, if there are no such
- * secrets. */
+/* Writes the Welcome with the secrets of one recipient, whose key package has the reference `ref`,
+ * or of all recipients if ref is NULL. If the Welcome has no such secrets, writes nothing and
+ * returns false. */
 bool mls_welcome_write(const struct mls_welcome *w, const unsigned char *ref, struct buf *out);
 
 /* --- messages of the server ------------------------------------------------------------- */
@@ -114,7 +112,7 @@ bool mls_welcome_write(const struct mls_welcome *w, const unsigned char *ref, st
 /* Writes the external sender package (opcode 25). */
 void mls_write_external_sender(const struct mls_key *k, struct buf *out);
 
-/* Write a signed external proposal as an MLSMessage and return its reference. */
+/* Write a signed external proposal as an MLSMessage, and return the proposal's reference. */
 void mls_write_add_proposal(const struct mls_key *k, snowflake group, uint64_t epoch,
                             struct str key_package, struct buf *out,
                             unsigned char ret_ref[MLS_HASH]);

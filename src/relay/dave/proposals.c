@@ -55,8 +55,8 @@ bool dave_add_proposal_is_for_member(const struct dave_proposal *p, const struct
     return p->adds && p->user == m->user;
 }
 
-/* Returns whether to send the proposal to member m. A client must not receive its own Add. The Add
- * of a user who has left is not sent either: a client that joined later would refuse the whole
+/* Returns whether the proposal is sent to member m. A client must not receive its own Add. The Add
+ * of a user who has left is not sent, because a client that joined later would refuse the whole
  * message. */
 static bool proposal_is_sent_to_member(const struct dave_room *room, const struct dave_proposal *p,
                                        const struct dave_member *m)
@@ -102,8 +102,8 @@ struct dave_proposal *find_proposal_by_reference(const struct dave_room *room, c
 }
 
 /* Revokes the Add of a member that sent another key package before the group was established. The
- * Add of a member that has left is not revoked, because the library davey commits without a Welcome
- * after a revocation that no further Add follows. */
+ * Add of a member that has left is not revoked: after a revocation without a further Add, the
+ * library davey commits without a Welcome. */
 void revoke_add_proposal_of_member(struct dave_room *room, struct dave_member *m)
 {
     struct dave_proposal **at = find_dave_add_proposal_of_member(room, m);

@@ -15,8 +15,7 @@ struct dave_rooms {
     struct mls_key *key;
     struct dave_counters counters;
     struct deadline_list *deadlines;
-    /* The latest binary message that was created, or NULL. It is cached, because most messages go
-     * to all members. */
+    /* The latest binary message, or NULL. It is cached, because most messages go to all members. */
     struct serialized_message *latest;
 };
 
@@ -48,8 +47,8 @@ static struct serialized_message *create_json_message(const struct dave_message 
     return serialized_message_from_buf((enum voice_op)m->op, &d);
 }
 
-/* Returns a reference to a message with these bytes. If the latest message has the same bytes, that
- * message is shared. */
+/* Returns a reference to a message with these bytes: to the cached message if it has the same
+ * bytes, otherwise to a new one. */
 static struct serialized_message *share_or_create_binary_message(struct dave_rooms *shared,
                                                                  const struct dave_message *m)
 {
@@ -86,8 +85,8 @@ static void count_room_in_dave_counters(struct relay_room *room, bool encrypted)
     room->is_counted_encrypted = encrypted;
 }
 
-/* Updates the counters and the deadline of the group, and drops the cached message. Call this
- * function after every call that may change the group. */
+/* Updates the counters and the deadline of the group, and drops the cached message. Must be called
+ * after every call that may change the group. */
 static void update_counters_and_deadline(struct relay_room *room)
 {
     struct dave_rooms *shared = dave_rooms_of_worker(room);
@@ -223,7 +222,7 @@ void participant_join_dave_group_late(struct relay_participant *s)
 
 /* Adds the resumed client to the group again with a new key package. In gateway versions without
  * sequence numbers, the client may have missed messages, so the DAVE version that it knows is
- * unknown. Passing the opposite of the current version makes the group send the current version. */
+ * unknown. So the group is given a wrong version, which makes it send the current version. */
 void participant_rejoin_dave_group(struct relay_participant *s)
 {
     if (!s->in_group || s->version >= VOICE_SEQUENCE_VERSION)

@@ -1,4 +1,4 @@
-/* rounds.c - leaves of a DAVE group, and rounds, which propose all outstanding changes. */
+/* rounds.c - leaves of a DAVE group, and rounds: each round proposes all outstanding changes. */
 #include "relay/dave/group_state.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ void dave_group_clear(struct dave_room *room)
     }
 }
 
-/* Starts a new group: every client discards the present group and sends a key package. */
+/* Starts a new group: every client discards its present group and sends a key package. */
 void dave_group_reset(struct dave_room *room)
 {
     dave_transition_finish(room);
@@ -42,7 +42,7 @@ void dave_group_reset(struct dave_room *room)
     }
 }
 
-/* Resets the group if no member is left that could commit, or if only one participant is left. */
+/* Resets the group if none of its members may commit, or if only one participant is left. */
 void dave_group_reset_if_unusable(struct dave_room *room)
 {
     bool usable = false;
@@ -72,8 +72,7 @@ static bool leaf_has_no_participant(const struct dave_room *room, int leaf)
     return room->leaves[leaf].used && !find_member_of_leaf(room, leaf);
 }
 
-/* Assigns the left-most free leaf, as every client does when it adds a member (RFC 9420, section
- * 7.7). */
+/* Assigns the left-most free leaf, as every client does for a new member (RFC 9420, 7.7). */
 int allocate_dave_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key)
 {
     int at = 0;
@@ -114,8 +113,8 @@ static void start_waiting_for_commit(struct dave_room *room, int64_t now)
 }
 
 /* Sends each client the Adds of all other clients. Before the group is established, every client
- * has a group of its own, with itself at leaf 0. The sender of the first valid commit decides whose
- * group becomes the common one. */
+ * has a group of its own, with itself at leaf 0. The group of the client that sends the first valid
+ * commit becomes the common group. */
 static void send_initial_add_proposals(struct dave_room *room, int64_t now)
 {
     size_t from = room->proposal_count;

@@ -1,8 +1,8 @@
 /* address_routes.h - finds the worker that owns the participant at a network address.
  *
- * The worker of RTP packets from UDP clients follows from their SSRC. Pings and datagrams of
- * browsers have no such SSRC, so the receiver finds the worker by their source address. Several OS
- * threads use the table. */
+ * For RTP packets of UDP clients, the SSRC determines the worker. Pings and datagrams of browsers
+ * have no such SSRC, so the receiver finds the worker by their source address. Several OS threads
+ * use the table. */
 #ifndef RELAY_ADDRESS_ROUTES_H
 #define RELAY_ADDRESS_ROUTES_H
 
@@ -18,17 +18,16 @@ enum { ADDRESS_RESERVED_MS = 10000 };
 struct address_routes *address_routes_new(void);
 void address_routes_free(struct address_routes *routes); /* accepts NULL */
 
-/* Returns whether a browser of this worker may use the address: no browser of another worker has
- * used it in the last ADDRESS_RESERVED_MS. */
+/* Returns whether a browser of this worker may use the address. It may not if a browser of another
+ * worker has used the address in the last ADDRESS_RESERVED_MS. */
 bool address_route_is_free(struct address_routes *routes, uint64_t key, unsigned worker,
                            int64_t now_ms);
 void address_route_set(struct address_routes *routes, enum address_kind kind, uint64_t key,
                        unsigned worker, int64_t now_ms);
-/* Removes the worker's route of an address. Has no effect if another worker has set the route
- * since. */
+/* Removes the worker's route for an address, unless another worker has set a route since. */
 void address_route_clear(struct address_routes *routes, enum address_kind kind, uint64_t key,
                          unsigned worker);
-/* Returns the index of the worker, or -1 if the address is unknown. */
+/* Returns the index of the worker of an address, or -1 if the address is unknown. */
 int address_route_find(struct address_routes *routes, enum address_kind kind, uint64_t key);
 
 #endif

@@ -1,8 +1,9 @@
 /* browser_media.c - datagrams of browsers: STUN, DTLS, SRTP and SRTCP (RFC 7983).
  *
- * A browser chooses its SSRCs itself, so it is found by its address, which only a valid STUN
- * request sets. Decrypted packets get the SSRCs of the participant's block, payload type 120 for
- * Opus, and no header extensions; after that they are forwarded like those of other clients. */
+ * A browser chooses its SSRCs itself, so the participant is found by the browser's address, which
+ * only a valid STUN request sets. Decrypted packets get the SSRCs of the participant's block,
+ * payload type 120 for Opus, and no header extensions; after that they are forwarded like those of
+ * other clients. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -47,7 +48,7 @@ static struct stun_address stun_address_from(const union media_address *from)
 }
 
 /* Returns whether another browser has used this address recently. If so, the participant may have
- * forged the address, and the other browser would lose its media. */
+ * forged the address, which would take the media away from the other browser. */
 static bool address_belongs_to_other_browser(struct media_packet_handler *w,
                                              const struct relay_participant *s,
                                              const union media_address *from, int64_t now_ms)
@@ -74,8 +75,8 @@ static void record_valid_stun_request(struct relay_participant *s,
                       s->worker->index, now_ms);
 }
 
-/* Answers a valid STUN request. Invalid requests get no answer, so that nobody can make the server
- * send datagrams to a forged source address. */
+/* Answers a valid STUN request. Invalid requests are not answered, so that the server never sends
+ * datagrams to a forged source address. */
 static void answer_stun_request(struct media_packet_handler *w, struct str datagram,
                                 const union media_address *from)
 {
@@ -119,8 +120,8 @@ static void rtp_strip_extension(struct decrypted_rtp_packet *p)
 }
 
 /* Changes the sequence number at the beginning of a retransmission, which names the repeated
- * packet. If the browser's stream had a pause, the repeated packet had another sequence number for
- * the browser than for its sender. */
+ * packet. Pauses in the browser's stream shift its sequence numbers, so that they differ from those
+ * of the sender. */
 static void shift_original_sequence(const struct media_packet_handler *w,
                                     struct decrypted_rtp_packet *p, const struct srtp *srtp,
                                     int direction)
@@ -134,8 +135,8 @@ static void shift_original_sequence(const struct media_packet_handler *w,
     write_u16_in_network_byte_order(p->bytes, (uint16_t)(network_read_u16(p->bytes) + shift));
 }
 
-/* Encrypts a packet for a browser, without its header extensions, because each client numbers them
- * differently. */
+/* Encrypts a packet for a browser without its header extensions, because each client uses its own
+ * extension ids. */
 size_t encrypt_packet_for_browser(struct media_packet_handler *w,
                                   const struct relay_participant *to, unsigned payload_type,
                                   unsigned char *out)

@@ -1,4 +1,4 @@
-/* datagram_bundles.c - groups datagrams for UDP generic segmentation offload. */
+/* datagram_bundles.c - groups datagrams into bundles for UDP generic segmentation offload. */
 #include "relay/media/datagram_bundles.h"
 
 #include <netinet/in.h>
@@ -33,8 +33,8 @@ static void set_segment_size(struct msghdr *m, union bundle_segment_size *room, 
 }
 
 /* Adds datagrams to a bundle. All datagrams of a bundle except the last have the same size. The
- * first one that does not fit ends the bundle, so that the order per destination does not change.
- * `taken` has a bit for each bundled message. */
+ * first datagram that does not fit ends the bundle, so that the order per destination does not
+ * change. `taken` has a bit for each bundled message. */
 static void add_datagrams_to_bundle(struct msghdr *m, const struct mmsghdr *messages, unsigned at,
                                     unsigned count, uint64_t *bundled)
 {

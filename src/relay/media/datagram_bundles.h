@@ -1,6 +1,6 @@
 /* datagram_bundles.h - UDP generic segmentation offload: datagrams of one size to one destination
- * are sent as one message, which the kernel splits. Useful for video, where one frame is many
- * packets to each viewer. */
+ * are sent as one message, which the kernel splits. This saves time for video, where one frame
+ * consists of many packets to each viewer. */
 #ifndef RELAY_MEDIA_BUNDLES_H
 #define RELAY_MEDIA_BUNDLES_H
 
@@ -9,7 +9,8 @@
 #include <sys/socket.h>
 
 enum {
-    BUNDLES_MAX = 64,         /* maximum number of datagrams and of messages */
+    /* maximum number of datagrams in a list, and of messages made from them */
+    BUNDLES_MAX = 64,
     BUNDLE_BYTES = 60 * 1024, /* maximum bytes of a message: the payload of an IP packet */
 };
 
@@ -28,8 +29,7 @@ struct datagram_bundles {
 
 /* Returns whether the kernel supports UDP_SEGMENT on the socket. */
 bool datagram_bundles_are_supported(int fd);
-/* Groups messages of one datagram each into bundles. The order of datagrams to the same destination
- * does not change. */
+/* Groups messages of one datagram each into bundles, without changing the order per destination. */
 void datagram_bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages,
                             unsigned count);
 /* Splits the bundles with an index of at least `from` into messages of one datagram each. Returns

@@ -9,12 +9,14 @@
 #include "relay/participants.h"
 
 enum {
-    /* Packets per second with the SSRC of a participant that are decrypted although they come from
-     * an unknown address. */
+    /* Maximum number of packets per second from unknown addresses, with the SSRC of a participant,
+     * that are decrypted. */
     WINDOW_FOREIGN = 50,
     WINDOW_DISCOVERY = 20,
-    RECEIVE_COST = 2,      /* cost of receiving a datagram; sending it once costs 1 */
-    SKIPPED_PER_COST = 16, /* this many participants that do not receive a packet cost 1 together */
+    /* cost of receiving a datagram; sending a datagram to one receiver costs 1 */
+    RECEIVE_COST = 2,
+    /* cost 1 is charged for this many participants to which a packet is not sent */
+    SKIPPED_PER_COST = 16,
 };
 
 static int64_t monotonic_ms(void)
@@ -24,9 +26,9 @@ static int64_t monotonic_ms(void)
 
 /* --- IP discovery and pings ----------------------------------------------------------- */
 
-/* Returns the request window that limits an IP discovery request: that of the participant whose
- * address sent the request. A request from an unknown address counts for the SSRC in it, separately
- * from pings, so that another host cannot use up the pings of a participant. */
+/* Returns the rate limit for an IP discovery request: that of the participant whose address sent
+ * the request. A request from an unknown address counts for the SSRC in it, separately from pings,
+ * so that another host cannot use up the pings of a participant. */
 static struct request_rate_window *ip_discovery_limit_of_sender(struct media_packet_handler *w,
                                                                 struct relay_participant *s,
                                                                 const union media_address *from)
@@ -36,10 +38,9 @@ static struct request_rate_window *ip_discovery_limit_of_sender(struct media_pac
     return asker ? &asker->rate.discovery : &s->rate.foreign_discovery;
 }
 
-/* Answers IP discovery. Before a client has selected its protocol, only the client knows its SSRC,
- * so the source of the request is accepted as its address. Later requests are answered, but do not
- * change the address; only authentic packets do. Otherwise another host with the same SSRC could
- * redirect the media. */
+/* Answers IP discovery. Before a client has selected its protocol, nobody else knows its SSRC, so
+ * the source of the request is accepted as its address. Later only authentic packets change the
+ * address, because another host could send the same SSRC to redirect the media. */
 static void answer_ip_discovery(struct media_packet_handler *w, struct relay_participant *s,
                                 const union media_address *from)
 {
@@ -119,8 +120,8 @@ static bool may_decrypt_media_from_address(struct relay_participant *s, bool aud
 }
 
 /* Handles a datagram of a UDP client. Requests are answered before media that arrived earlier,
- * because they are short and rate-limited. Packets from another host with the SSRC of a participant
- * are limited here, so that they cannot fill that participant's queue. */
+ * because they are short and rate-limited. The rate of packets from other hosts with the SSRC of a
+ * participant is limited, so that they cannot fill the participant's queue. */
 static void dispatch_client_datagram(struct media_packet_handler *w, enum packet_kind kind,
                                      struct media_datagram *d)
 {
@@ -179,7 +180,8 @@ static void handle_media_datagram(struct media_packet_handler *w, struct relay_p
         handle_browser_rtcp(w, s, bytes);
 }
 
-/* In a room of thousands, finding that nobody receives a packet takes longer than receiving it. */
+/* Counts skipped participants, too: in a room of thousands, finding that nobody receives a packet
+ * takes longer than receiving it. */
 unsigned media_packet_cost(const struct media_packet_handler *w)
 {
     return w->sent + w->skipped / SKIPPED_PER_COST;

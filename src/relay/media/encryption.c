@@ -9,14 +9,14 @@
 #include "relay/media/rtcp.h"
 
 enum { TAG_SIZE = 16, COUNTER_SIZE = 4, GCM_NONCE_SIZE = 12, LONG_NONCE_SIZE = 24 };
-/* The first and last byte of a nonce of the relay have 128 values each, the two middle bytes all
- * 65,536. */
+/* Number of values of the bytes of the relay's nonces: 128 each for the first and last byte, 65,536
+ * for the two middle bytes. */
 enum { EDGE_BITS = 7, EDGE_VALUES = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
 
-/* Nonces of the relay's packets: the first `used` ones of a fixed order. A client that counts
- * big-endian changes the first byte of its nonce once per 2^24 packets, one that counts
- * little-endian the last byte. A range that starts 64 away from both bytes of the client's first
- * nonce is therefore safe for 64 * 2^24 packets. */
+/* Nonces of the relay's packets: the first `used` nonces of a fixed order. A client that counts
+ * big-endian changes the first byte of its nonce once per 2^24 packets; a client that counts
+ * little-endian changes the last byte. A range that starts 64 away from both bytes of the client's
+ * first nonce is therefore safe for 64 * 2^24 packets. */
 struct nonce_range {
     /* Values of the first and last byte in the first nonce of the range. */
     unsigned char first, last;
@@ -26,18 +26,18 @@ struct nonce_range {
 struct media_cipher {
     const struct encryption_mode *mode;
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    /* Two ranges: one chosen before the client's first packet, one after it. */
+    /* Two ranges of nonces: one chosen before the client's first packet, one after it. */
     struct nonce_range ranges[2];
     unsigned range; /* index of the range in use */
     bool broken;
-    EVP_CIPHER_CTX *aes; /* AES only: the expanded key, for both directions */
+    EVP_CIPHER_CTX *aes; /* expanded AES key, for both directions; NULL for other ciphers */
 };
 
 struct encryption_mode {
     const char *name;
-    /* True: the RTP header is the nonce; false: the last four bytes of the packet are the nonce. */
+    /* Position of the nonce: the RTP header if true, else the last four bytes of the packet. */
     bool header_nonce;
-    /* Decrypt and encrypt `body`, with the unencrypted part `clear` as additional data. open()
+    /* Decrypt and encrypt `body`; the part `clear` is authenticated, but not encrypted. open()
      * returns false if the packet is not authentic. */
     bool (*open)(struct media_cipher *s, struct str clear, struct str body,
                  const unsigned char *nonce, unsigned char *out);
@@ -128,7 +128,7 @@ static void xsalsa20_encrypt(struct media_cipher *s, struct str clear, struct st
     crypto_secretbox_easy(out, byte_pointer_of_str(plain), plain.n, nonce, s->key);
 }
 
-/* Modes in the order in which they are offered: clients take the first one that they support. */
+/* Encryption modes in the order of the offer: clients take the first one that they support. */
 static const struct encryption_mode encryption_modes[] = {
     { "aead_aes256_gcm_rtpsize", false, aes_decrypt, aes_encrypt },
     { "aead_xchacha20_poly1305_rtpsize", false, xchacha20_decrypt, xchacha20_encrypt },
@@ -163,7 +163,8 @@ static EVP_CIPHER_CTX *aes_context_new(const unsigned char *key)
     return c;
 }
 
-/* Client libraries with a fixed first nonce use the bytes 0x00, 0x01 or 0x80: avoid these. */
+/* Chooses a byte for the relay's nonces. Avoids 0x00, 0x01 and 0x80, which client libraries with a
+ * fixed first nonce use. */
 static unsigned char choose_byte_that_separates_nonces(void)
 {
     return (unsigned char)(0x20 + randombytes_uniform(0x40));
@@ -314,8 +315,8 @@ static size_t encrypt_with_header_nonce(struct media_cipher *s,
     return RTP_HEADER_SIZE + TAG_SIZE + plain.n;
 }
 
-/* Writes the relay's next nonce. Returns false if none is left. The ranges may overlap, so the
- * second one skips nonces that the first one has used. */
+/* Writes the relay's next nonce. Returns false if no nonce is left. The second range skips nonces
+ * that the first range has used, because the ranges may overlap. */
 static bool take_next_nonce_of_relay(struct media_cipher *s, unsigned char nonce[COUNTER_SIZE])
 {
     struct nonce_range *r = &s->ranges[s->range];

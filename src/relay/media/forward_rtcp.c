@@ -1,5 +1,4 @@
-/* forward_rtcp.c - forwards RTCP: sender reports to the viewers of a video, requests to its sender.
- */
+/* forward_rtcp.c - forwards RTCP: sender reports to a video's viewers, requests to its sender. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -13,7 +12,7 @@
 #include "relay/webrtc/webrtc.h"
 
 enum {
-    /* Maximum RTCP requests per second to a participant, from all its viewers together. */
+    /* Maximum number of RTCP requests per second to a participant, from all viewers together. */
     WINDOW_RTCP_RECEIVED = 200,
     WINDOW_RTCP_SENT = 50, /* RTCP requests of one viewer */
 };
@@ -56,8 +55,8 @@ static void write_ssrc_into_rtcp_packet(struct media_packet_handler *w,
     write_u32_in_network_byte_order(out, ssrc);
 }
 
-/* Replaces the sequence numbers in a request for missing packets (RFC 4585, 6.2.1) by the numbers
- * that the sender of the media had used. */
+/* Replaces the sequence numbers in a request for missing packets (RFC 4585, 6.2.1) by the original
+ * numbers of the media's sender. */
 static void rtcp_restore_missing_packet_numbers(struct media_packet_handler *w,
                                                 const struct rtcp_packet *part, uint16_t ahead)
 {
@@ -82,8 +81,8 @@ static void rtcp_shift_sender_report_time(struct media_packet_handler *w,
 }
 
 /* Replaces the media SSRC in an RTCP packet by the SSRC that the browser uses for that media.
- * Returns false if the browser has not announced one, or if the packet is transport feedback, which
- * browsers get from the relay itself. */
+ * Returns false if the browser has announced no SSRC for the media, or if the packet is transport
+ * feedback, which browsers get from the relay itself. */
 static bool rtcp_replace_target_ssrc(struct media_packet_handler *w,
                                      const struct relay_participant *to,
                                      const struct rtcp_packet *part)
@@ -101,7 +100,7 @@ static bool rtcp_replace_target_ssrc(struct media_packet_handler *w,
 }
 
 /* Replaces the sender's SSRC in an RTCP packet from a browser by the participant's SSRC. Browsers
- * write one of their own SSRCs, or any number if they send no media. */
+ * write one of their own SSRCs, or an arbitrary number if they send no media. */
 static void rtcp_replace_sender_ssrc(struct media_packet_handler *w,
                                      const struct relay_participant *s, struct rtcp_packet *part)
 {
@@ -115,8 +114,7 @@ static void rtcp_replace_sender_ssrc(struct media_packet_handler *w,
     rtcp_shift_sender_report_time(w, s, part);
 }
 
-/* Forwards a receiver report or a request (for example for a key frame) to the participant that
- * sends that media. */
+/* Forwards a receiver report, or a request (for a key frame), to the sender of the media. */
 static void forward_rtcp_feedback(struct media_packet_handler *w, struct relay_participant *from,
                                   const struct rtcp_packet *part)
 {
@@ -170,9 +168,8 @@ void media_forward_rtcp(struct media_packet_handler *w, struct relay_participant
     }
 }
 
-/* Handles a compound RTCP datagram. RTCP has no sequence numbers, so an old packet cannot be
- * distinguished from a new one: RTCP does not update the client's address, and its rate is
- * limited. */
+/* Handles a compound RTCP datagram. RTCP has no sequence numbers, so an old packet looks like a new
+ * one. So RTCP does not update the client's address, and its rate is limited. */
 void handle_client_rtcp(struct media_packet_handler *w, struct relay_participant *s,
                         struct str datagram)
 {

@@ -13,17 +13,18 @@
 
 enum {
     WINDOW_MS = 1000,
-    /* Maximum audio packets per second; 50 are normal, shorter frames need more. */
+    /* Maximum number of audio packets per second; 50 are normal, and shorter frames need more. */
     WINDOW_PACKETS = 250,
     WINDOW_BYTES = 128 * 1024,
     /* Maximum video packets per second, for all layers of a camera or screen. */
     WINDOW_VIDEO_PACKETS = 4000,
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     ACTIVITY_INTERVAL_MS = 20 * 1000,
-    /* Cost of one packet after which datagrams of idle rooms are handled in between. */
+    /* A packet that costs more than this is interrupted to handle datagrams of idle rooms. */
     INTERRUPT_COST = 128,
     CRYPTO_SAMPLE_INTERVAL = 64, /* the encryption time is measured for one of this many packets */
-    MAX_RTP_HEADERS = 1 << 26,   /* number of 20 ms frames after which an RTP header repeats */
+    /* number of audio frames (20 ms) after which an RTP header repeats */
+    MAX_RTP_HEADERS = 1 << 26,
 };
 
 bool media_address_is_same(const union media_address *a, const union media_address *b)
@@ -110,7 +111,7 @@ static bool decrypt_packet_of_participant(struct media_packet_handler *w,
 
 /* --- RTP ------------------------------------------------------------------------------ */
 
-/* Updates packet loss and jitter of the sender, and the totals of all participants. */
+/* Updates the sender's packet loss and jitter, and the totals of all participants. */
 static void record_audio_quality(struct relay_participant *s, const struct rtp_stream_position *a)
 {
     struct relay_counters *count = &s->worker->count;
@@ -141,8 +142,8 @@ void participant_free_streams(struct relay_participant *s)
     mem_free(s->media.control);
 }
 
-/* Writes the renumbered sequence and timestamp to the header. They continue when a sender restarts,
- * because in the mode with a header nonce no header may repeat. */
+/* Writes the new sequence number and timestamp to the header. They continue when a sender restarts,
+ * because no header may repeat in the encryption mode that uses it as nonce. */
 static void write_renumbered_header(struct media_packet_handler *w,
                                     const struct rtp_stream_position *a)
 {
@@ -168,8 +169,8 @@ static struct rtp_stream *get_or_create_video_streams(struct relay_participant *
 }
 
 /* Writes the new sequence and timestamp of a video packet. A retransmission begins with the
- * sequence number of the packet that it repeats (RFC 4588), which is renumbered like that packet;
- * the SSRC of that packet is one lower. */
+ * sequence number of the packet that it repeats (RFC 4588), which is changed in the same way as the
+ * repeated packet's own; the SSRC of the repeated packet is one lower. */
 void media_renumber_video_packet(struct media_packet_handler *w, struct relay_participant *s,
                                  unsigned at, const struct rtp_packet *p)
 {
@@ -184,7 +185,7 @@ void media_renumber_video_packet(struct media_packet_handler *w, struct relay_pa
             original, (uint16_t)(network_read_u16(original) + streams[at - 1].ahead));
 }
 
-/* Decrypts the packet. Returns false if the packet is not authentic, or was received before. */
+/* Decrypts the packet. Returns false if the packet is not authentic or was received before. */
 static bool authenticate_packet(struct media_packet_handler *w, struct relay_participant *s,
                                 const struct rtp_packet *p, bool *ret_newest)
 {
@@ -210,8 +211,9 @@ static bool participant_receives_audio_of(const struct relay_participant *to,
 }
 
 /* Returns whether the packet is the end of an end-to-end encrypted frame. Clients without DAVE
- * cannot decode such a frame, so they do not get it; senders still send some until they have
- * downgraded. About one of 65,536 unencrypted frames looks the same; its loss is not audible. */
+ * cannot decode such frames, so they do not get them; senders still send some until they have
+ * downgraded. About one of 65,536 unencrypted frames looks like an encrypted frame; its loss is not
+ * audible. */
 static bool packet_is_dave_frame(const struct media_packet_handler *w,
                                  const struct relay_participant *from)
 {
@@ -235,7 +237,7 @@ bool media_send_or_disconnect(struct media_packet_handler *w, struct relay_parti
 }
 
 /* Returns the payload type that the receiver expects for the packet. Browsers choose their own
- * numbers: Firefox uses 120, which means Opus for other clients, for VP8. Returns -1 if the
+ * payload types: Firefox uses 120 for VP8, while other clients use 120 for Opus. Returns -1 if the
  * receiver does not know the codec. */
 static int payload_type_for_receiver(const struct relay_participant *to,
                                      const struct relay_participant *from, bool audio,
@@ -249,7 +251,7 @@ static int payload_type_for_receiver(const struct relay_participant *to,
 }
 
 /* Forwards the packet to all receivers in the room. If sending to `to` removes `to` from the list
- * (participant_disconnect), the last participant moves to index i, so i does not advance. */
+ * (participant_disconnect), the last participant moves to index i, so i is not incremented. */
 static void forward_packet_to_room(struct media_packet_handler *w,
                                    const struct relay_participant *from, uint32_t ssrc)
 {
@@ -282,8 +284,8 @@ static void forward_packet_to_room(struct media_packet_handler *w,
     }
 }
 
-/* Reports that the participant speaks, at most once per ACTIVITY_INTERVAL_MS. Silence frames do not
- * count. */
+/* Reports to the participant's socket that the participant speaks, at most once per
+ * ACTIVITY_INTERVAL_MS. Silence frames are not reported. */
 static void report_audio_activity(const struct media_packet_handler *w, struct relay_participant *s,
                                   int64_t now_ms)
 {
@@ -301,8 +303,8 @@ void media_count_dropped_packet(const struct media_packet_handler *w)
     media_counter_add(&w->worker->count.dropped, 1);
 }
 
-/* Sets the client's address to the source of an authentic packet, if the packet is the newest of
- * its stream. */
+/* Sets the client's address to the source of an authentic packet that is the newest of its stream.
+ */
 static void update_participant_address(struct relay_participant *s, bool newest,
                                        const union media_address *from)
 {

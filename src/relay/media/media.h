@@ -1,5 +1,5 @@
-/* media.h - handling of received datagrams. dispatch.c takes them from the socket; media.c forwards
- * RTP, forward_rtcp.c RTCP; browser_media.c handles the datagrams of browsers. */
+/* media.h - handling of received datagrams: dispatch.c takes them from the socket, media.c forwards
+ * RTP, forward_rtcp.c forwards RTCP, browser_media.c handles datagrams of browsers. */
 #ifndef RELAY_MEDIA_H
 #define RELAY_MEDIA_H
 
@@ -7,13 +7,14 @@
 
 /* --- dispatch.c: requests and queues -------------------------------------------------- */
 
-/* State for the packet that is being handled. */
+/* The packet that is being handled, and buffers for it. */
 struct media_packet_handler {
     struct relay_worker *worker;
     struct media_sender *sender;
-    bool shares_sender;                /* another packet_work owns it */
-    unsigned sent;                     /* times that the packet was sent */
-    unsigned skipped;                  /* participants of the room that did not receive it */
+    bool shares_sender; /* another packet_work owns it */
+    unsigned sent;      /* times that the packet was sent */
+    /* number of participants of the room that did not receive the packet */
+    unsigned skipped;
     struct decrypted_rtp_packet plain; /* the decrypted packet */
     uint64_t number;                   /* position of the packet in its stream */
     unsigned char control[PACKET_MAX];
@@ -25,12 +26,12 @@ struct media_packet_handler {
     struct decrypted_rtp_packet stripped; /* the decrypted packet without header extension */
 };
 
-/* Queues a received media datagram until it is its sender's turn. Frees the datagram if the queue
- * is full. */
+/* Queues a received media datagram until it is its sender's turn. A full queue frees one datagram.
+ */
 void media_enqueue_datagram(struct media_packet_handler *w, struct relay_participant *s, bool audio,
                             enum media_kind kind, struct media_datagram *d);
 
-/* Returns the cost of the current packet; sending one datagram costs 1. */
+/* Returns the cost of the current packet, in units of sending one datagram. */
 unsigned media_packet_cost(const struct media_packet_handler *w);
 
 /* Frees a datagram that was handled or dropped. The datagram is counted as received after all
@@ -39,7 +40,7 @@ void media_datagram_count_and_free(struct media_packet_handler *w, struct media_
 
 /* --- media.c: RTP --------------------------------------------------------------------- */
 
-/* Handles queued RTP of a UDP client. */
+/* Handles an RTP packet of a UDP client from the media queue. */
 void handle_client_rtp(struct media_packet_handler *w, struct relay_participant *s,
                        struct str datagram, const union media_address *from);
 void media_count_dropped_packet(const struct media_packet_handler *w);
@@ -50,32 +51,31 @@ bool media_address_is_same(const union media_address *a, const union media_addre
 /* Returns whether the participant may send one more packet of audio or video in this second. */
 bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t now_ms);
 void media_rate_window_add(struct media_rate_window *w, size_t bytes);
-/* Queues an encrypted packet of n bytes for sending; n is 0 if it could not be encrypted. For a UDP
- * client this means that all nonces are used: the participant is disconnected, and false is
- * returned. For a browser it means that the sequence number was used before: nothing is sent. */
+/* Queues an encrypted packet of n bytes for sending; n is 0 if the packet could not be encrypted. A
+ * UDP client with n == 0 has used all nonces: it is disconnected, and false is returned. For a
+ * browser, n == 0 means that the sequence number was used before: nothing is sent. */
 bool media_send_or_disconnect(struct media_packet_handler *w, struct relay_participant *to,
                               size_t n);
-/* Returns the RTP stream of an SSRC. Returns NULL if no packet with a video SSRC has arrived
- * yet. */
+/* Returns the RTP stream of an SSRC, or NULL if no packet with this video SSRC has arrived yet. */
 struct rtp_stream *media_find_stream_by_ssrc(struct relay_participant *s, uint32_t ssrc);
-/* Returns whether both sides have used the same nonce, or headers would soon repeat. Then the
+/* Returns whether both sides have used the same nonce, or RTP headers would soon repeat. If so, the
  * client must connect again, with another key and other SSRCs. */
 bool media_nonce_reuse_requires_reconnect(const struct relay_participant *s);
-/* Forwards the decrypted packet in w->plain, which p describes. s may be freed by this call. */
+/* Forwards the decrypted packet in w->plain, which p describes. This call may free s. */
 void media_forward_rtp(struct media_packet_handler *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms);
-/* Records packet loss and jitter for an audio packet, and writes its new sequence and timestamp to
- * its header. */
+/* Records packet loss and jitter for an audio packet, and writes its new sequence number and
+ * timestamp to its header. */
 void media_renumber_audio_packet(struct media_packet_handler *w, struct relay_participant *s,
                                  const struct rtp_stream_position *a);
-/* Writes the new sequence and timestamp of a browser's video packet to its header. `at` is the
- * index of its SSRC in the block. */
+/* Writes the new sequence number and timestamp of a browser's video packet to its header. `at` is
+ * the index of the packet's SSRC in the participant's block. */
 void media_renumber_video_packet(struct media_packet_handler *w, struct relay_participant *s,
                                  unsigned at, const struct rtp_packet *p);
 
 /* --- forward_rtcp.c ------------------------------------------------------------------- */
 
-/* Handles queued RTCP of a UDP client. */
+/* Handles an RTCP packet of a UDP client from the media queue. */
 void handle_client_rtcp(struct media_packet_handler *w, struct relay_participant *s,
                         struct str datagram);
 /* Forwards the n bytes of decrypted RTCP in w->control. */
@@ -84,18 +84,18 @@ void media_forward_rtcp(struct media_packet_handler *w, struct relay_participant
 
 /* --- browser_media.c: datagrams of browsers ------------------------------------------- */
 
-/* Returns whether the datagram is DTLS, RTP or RTCP, which browsers send from their address. */
+/* Returns whether the datagram is DTLS, RTP or RTCP, as browsers send. */
 bool is_browser_datagram(struct str datagram);
-/* Handles a datagram from a browser: STUN and DTLS at once; RTP and RTCP are queued. Returns true
- * if d was freed or queued, and false if d is not from a browser. */
+/* Handles a datagram of a browser: STUN and DTLS immediately, RTP and RTCP through the media queue.
+ * Returns true if d was freed or queued, and false if d is not from a browser. */
 bool dispatch_browser_datagram(struct media_packet_handler *w, struct media_datagram *d);
 /* Handle queued media of a browser. */
 void handle_browser_rtp(struct media_packet_handler *w, struct relay_participant *s,
                         struct str datagram);
 void handle_browser_rtcp(struct media_packet_handler *w, struct relay_participant *s,
                          struct str datagram);
-/* Encrypts the decrypted packet w->plain for a browser. Returns 0 if its sequence number was used
- * before. */
+/* Encrypts the decrypted packet w->plain for a browser. Returns its length, or 0 if its sequence
+ * number was used before. */
 size_t encrypt_packet_for_browser(struct media_packet_handler *w,
                                   const struct relay_participant *to, unsigned payload_type,
                                   unsigned char *out);

@@ -84,8 +84,8 @@ static void remove_room_from_rotation(struct media_queue *q, struct media_queue_
     q->rooms--;
 }
 
-/* Returns the room that is served next. A room that was idle and has spent its datagrams waits for
- * its turn like the other rooms. Otherwise it would be served first again and again. */
+/* Returns the room that is served next. A room that was idle and has used up its credit waits for
+ * its turn like the other rooms. Otherwise the same room would always be served first. */
 static struct media_queue_room *choose_next_room_of_media_queue(struct media_queue *q)
 {
     for (;;) {

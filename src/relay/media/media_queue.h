@@ -20,9 +20,10 @@
 enum media_class { MEDIA_CLASS_AUDIO, MEDIA_CLASS_VIDEO, MEDIA_CLASSES };
 
 enum {
-    /* Credit that a room gets per turn; forwarding a datagram to one receiver costs 1. */
+    /* Credit that a room gets per turn. Forwarding a datagram to one receiver costs 1. */
     MEDIA_QUEUE_CREDIT = 64,
-    /* Limit of a sender's queue: a second of audio at its limit, or a key frame of 300 KB. */
+    /* Maximum length of a sender's queue: enough for a second of audio at its rate limit, or for a
+     * key frame of 300 KB. */
     MEDIA_QUEUE_LINE_MAX = 256,
     MEDIA_QUEUE_MAX = 8192, /* datagrams of all rooms */
 };
@@ -37,7 +38,7 @@ struct media_sender_queue {
     unsigned count;
 };
 
-/* A sender of a room. A zeroed struct with .room set is an empty sender. */
+/* A sender of media in a room. Zeroed memory with .room set is a sender with empty queues. */
 struct media_queue_sender {
     struct media_queue_room *room;
     struct media_sender_queue lines[MEDIA_CLASSES];
@@ -51,8 +52,9 @@ struct media_queue_room {
 };
 
 struct media_queue {
-    struct list_link idle_before; /* rooms that were idle and have not used up their credit */
-    struct list_link waiting;     /* other rooms with datagrams or debts */
+    /* rooms that were idle and still have credit: they are served first */
+    struct list_link idle_before;
+    struct list_link waiting; /* other rooms with datagrams or debts */
     struct media_queue_room *current;
     size_t count, rooms;
 };
@@ -61,24 +63,22 @@ void media_queue_init(struct media_queue *q);
 void media_queue_room_init(struct media_queue_room *room);
 
 /* Adds a datagram. If the queue is full, returns the datagram that was dropped, which may be the
- * new one. Otherwise returns NULL. */
+ * added datagram; otherwise NULL. */
 struct media_queue_item *media_queue_add(struct media_queue *q, struct media_queue_sender *s,
                                          enum media_class class, struct media_queue_item *item);
-/* Removes and returns the datagram that is next, or NULL if the queue is empty. Call
- * media_queue_charge_cost after the datagram was handled. */
+/* Removes and returns the next datagram, or NULL if the queue is empty. The caller must call
+ * media_queue_charge_cost after it has handled the datagram. */
 struct media_queue_item *media_queue_pop(struct media_queue *q, struct media_queue_sender **ret);
-/* Subtracts the cost of the latest popped datagram from the credit of its room, if the room still
- * exists. */
+/* Subtracts the latest popped datagram's cost from the credit of its room, if it still exists. */
 void media_queue_charge_cost(struct media_queue *q, unsigned cost);
-/* Call it while the latest popped datagram is being handled. If a room that was idle has a datagram
- * now, returns the room of the latest datagram: the caller may handle the idle rooms first. The
+/* Called while the latest popped datagram is being handled. If a room that was idle has a datagram
+ * now, returns the room of the popped datagram: the caller may handle the idle rooms first. The
  * returned room must not be removed before it is passed to media_queue_end_interruption. Otherwise
  * returns NULL. */
 struct media_queue_room *media_queue_begin_interruption(struct media_queue *q);
 void media_queue_end_interruption(struct media_queue *q, struct media_queue_room *room);
 
-/* Removes and returns one queued datagram of a sender that is being removed, or NULL if none is
- * left. */
+/* Removes and returns a queued datagram of a sender that is being removed, or NULL. */
 struct media_queue_item *media_queue_remove_from_sender(struct media_queue *q,
                                                         struct media_queue_sender *s);
 /* Removes a room without datagrams. */

@@ -16,7 +16,7 @@
 
 enum {
     BATCH_OUT = BUNDLES_MAX,
-    SEND_WAIT_MS = 2, /* maximum time per loop iteration to wait until the send buffer has space */
+    SEND_WAIT_MS = 2, /* maximum time per loop iteration to wait for space in the send buffer */
 };
 
 struct media_sender {
@@ -31,8 +31,7 @@ struct media_sender {
     bool bundles;  /* UDP_SEGMENT works */
     bool pictures; /* some queued datagrams are video */
     struct datagram_bundles bundled;
-    /* Time at which the wait for the send buffer ends (clock_monotonic_ns), or 0 if there is no
-     * wait. */
+    /* Time when the wait for space in the send buffer ends (clock_monotonic_ns), or 0. */
     int64_t full_until;
 };
 
@@ -52,13 +51,14 @@ static bool wait_for_send_buffer(struct media_sender *m)
     return p.revents & POLLOUT;
 }
 
-/* Returns how many of the first messages to drop after an error (errno), or 0 to try again. */
+/* Returns how many of the first messages must be dropped after an error (errno); 0 means that
+ * sending is tried again. */
 static unsigned count_messages_to_drop(struct media_sender *m, const struct mmsghdr *messages,
                                        unsigned count)
 {
     if (errno == EINTR || (errno == EAGAIN && wait_for_send_buffer(m)))
         return 0;
-    /* Drop only one message if its destination is unreachable. */
+    /* If the destination is unreachable, drop only its message. */
     unsigned lost = errno == EAGAIN || errno == ENOBUFS ? count : 1;
     for (unsigned i = 0; i < lost; i++)
         media_counter_add(&m->worker->count.unsent, messages[i].msg_hdr.msg_iovlen);
@@ -74,15 +74,14 @@ static unsigned send_or_drop_messages(struct media_sender *m, struct mmsghdr *me
     return sent > 0 ? (unsigned)sent : count_messages_to_drop(m, messages, count);
 }
 
-/* Returns whether sending a bundle failed because the network device cannot segment it (EIO), or
+/* Returns whether a bundle was not sent because the network device cannot segment it (EIO), or
  * because a datagram exceeds the MTU of the route. */
 static bool bundle_is_unsupported(const struct mmsghdr *m)
 {
     return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);
 }
 
-/* Sends the queued datagrams as bundles. Those that could not be sent as bundles stay in m->out as
- * single datagrams. */
+/* Sends the queued datagrams as bundles. Datagrams that cannot be bundled stay in m->out. */
 static void send_queued_datagrams_as_bundles(struct media_sender *m)
 {
     struct datagram_bundles *b = &m->bundled;

@@ -10,18 +10,18 @@ struct media_sender;
 struct media_sender *media_sender_new(struct relay_worker *w, int fd);
 void media_sender_free(struct media_sender *m); /* accepts NULL */
 
-/* media_sender_next_buffer returns a buffer for one datagram, and media_sender_queue_datagram
- * queues this datagram. The queue is sent when it is full, and by media_sender_flush. */
+/* media_sender_next_buffer returns a buffer for one datagram; media_sender_queue_datagram queues
+ * this datagram. The queue is sent when it is full, and by media_sender_flush. */
 unsigned char *media_sender_next_buffer(struct media_sender *m);
 void media_sender_queue_datagram(struct media_sender *m, const union media_address *to, size_t n);
 void media_sender_flush(struct media_sender *m);
-/* Sends a datagram immediately. Used for datagrams that do not result from a received datagram. */
+/* Sends a datagram immediately. Used if no received datagram is being handled. */
 void media_sender_send_now(struct media_sender *m, const union media_address *to, const void *bytes,
                            size_t n);
 
-/* Call it before a video datagram is queued: several video packets may go to one destination, so
- * the sender tries to bundle them. Returns false if half of the kernel's send buffer is used,
- * because the other half is for audio. */
+/* Called before a video datagram is queued: several video packets may go to one destination, so the
+ * sender tries to bundle them. Returns false if half of the kernel's send buffer is used, because
+ * the other half is for audio. */
 bool media_sender_prepare_video(struct media_sender *m);
 
 /* Adds to a counter that only one OS thread writes. A relaxed load and store suffice; an atomic

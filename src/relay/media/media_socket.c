@@ -1,5 +1,4 @@
-/* media_socket.c - the UDP socket for media: receives datagrams in batches and hands them to the
- * workers. */
+/* media_socket.c - the UDP socket for media: receives batches of datagrams for the workers. */
 #include "relay/media/media.h"
 
 #include <errno.h>
@@ -98,7 +97,7 @@ static void add_datagram_to_worker_list(struct media_socket *m, int i)
     list->count++;
 }
 
-/* Reads datagrams, for a limited time per loop iteration. */
+/* Reads datagrams from the socket, for a limited time per loop iteration. */
 static void on_socket_readable(uv_poll_t *poll, int status, int events)
 {
     struct media_socket *m = container_of(poll, struct media_socket, poll);

@@ -16,7 +16,7 @@ static inline uint32_t network_read_u32(const void *p)
     return (uint32_t)network_read_u16(p) << 16 | network_read_u16((const char *)p + 2);
 }
 
-/* The two functions return the address after the number. */
+/* These functions return the address after the written number. */
 static inline unsigned char *write_u16_in_network_byte_order(unsigned char *out, unsigned v)
 {
     out[0] = (unsigned char)(v >> 8);

@@ -99,7 +99,7 @@ bool replay_window_is_new(const struct replay_window *w, uint64_t number)
     return back < REPLAY_WINDOW && !replay_window_has_seen(w, back);
 }
 
-/* Shifts the replay window up by `by` sequence numbers, which drops the oldest bits. */
+/* Moves the replay window up by `by` sequence numbers, which drops the oldest bits. */
 static void replay_window_shift(struct replay_window *w, uint64_t by)
 {
     if (by >= REPLAY_WINDOW) {
@@ -125,8 +125,8 @@ void replay_window_add_number(struct replay_window *w, uint64_t number)
         w->seen[back / 64] |= UINT64_C(1) << (back % 64);
 }
 
-/* The 64-bit number of sequence number 0 in a new stream. It is not 0, because late packets may
- * have lower numbers. */
+/* 64-bit number of a new stream's sequence number 0. It is not 0, because late packets may have
+ * lower numbers. */
 #define RTP_FIRST_NUMBER (UINT64_C(1) << 32)
 
 /* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet with a new
@@ -176,8 +176,9 @@ enum {
     START_HASHES_STEP = 2 * START_PACKETS
 };
 
-/* Returns the packet's bit in start_bits, or 0 if the packet is not at the beginning of the stream.
- * Packets may arrive out of order, so the beginning covers both sides of the first packet. */
+/* Returns the bit of the packet in start_bits, or 0 if the packet is not one of the first packets
+ * of its stream. Packets may arrive out of order, so packets on both sides of the first received
+ * packet count. */
 static unsigned choose_filter_bit_of_start_packet(const struct rtp_stream *s,
                                                   const struct rtp_packet *p)
 {
@@ -196,7 +197,8 @@ static bool rtp_stream_has_seen_start_packet(const struct rtp_stream *s, const s
     return false;
 }
 
-/* Computes the position of a packet. Returns false if it was received before, or is too old. */
+/* Computes the position of a packet in its stream. Returns false if the packet was received before
+ * or is too old. */
 static bool compute_rtp_position_of_packet(const struct rtp_stream *s, const struct rtp_packet *p,
                                            struct rtp_stream_position *ret)
 {
@@ -231,8 +233,8 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
         set_position_after_highest(s, ret);
     if (is_new || s->has_new_sender)
         return true;
-    /* A sequence that was not received means that the packet is late. Different bytes at a sequence
-     * that was received mean that the sender has restarted its track. */
+    /* If the sequence number was not received yet, the packet is late. If it was received with
+     * other bytes, the sender has restarted its track. */
     if (!(choose_filter_bit_of_start_packet(s, p) & s->start_bits) ||
         rtp_stream_has_no_space_for_start_hashes(s) || rtp_stream_has_seen_start_packet(s, p))
         return false;

@@ -10,7 +10,8 @@ enum {
 };
 #define SECOND_NS INT64_C(1000000000)
 
-/* Interarrival jitter as in RFC 3550: average deviation from the sender's clock, without pauses. */
+/* Records interarrival jitter as in RFC 3550: the average deviation from the sender's clock,
+ * without pauses. */
 static void record_jitter_of_audio_packet(struct media_quality *q, uint32_t timestamp,
                                           int64_t now_ns)
 {

@@ -12,8 +12,8 @@ struct media_quality {
     uint32_t timestamp; /* timestamp of the newest packet */
 };
 
-/* Records a packet. `highest` is the newest packet before it. Returns how many packets are missing
- * between the two, or -1 if this packet was counted as missing and arrives late. */
+/* Records a packet. `highest` is the newest earlier packet. Returns how many packets between the
+ * two are missing, or -1 if the packet was counted as missing and arrives late. */
 int64_t quality_record_packet(struct media_quality *q, const struct rtp_position *highest,
                               uint64_t number, uint32_t timestamp, int64_t now_ns);
 

@@ -10,7 +10,7 @@ enum {
     PAYLOAD_FEEDBACK = 206,
     GENERIC_NACK = 1,
     TRANSPORT_FEEDBACK = 15,
-    /* Payload-specific feedback format whose list, not its header, names the media SSRC. */
+    /* Payload-specific feedback format that names the media SSRC in its list, not in its header. */
     FULL_INTRA_REQUEST = 4,
 };
 

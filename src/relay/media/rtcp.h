@@ -13,19 +13,19 @@ enum { RTCP_HEADER_SIZE = 8, RTCP_MAX_PARTS = 16 };
 struct rtcp_packet {
     struct str bytes;
     uint32_t sender; /* SSRC of the packet's sender */
-    /* SSRC of the media that a request or receiver report is about; 0 if none. */
+    /* SSRC of the media to which a request or receiver report refers; 0 if none. */
     uint32_t about;
     size_t about_at;    /* offset of about in bytes */
     bool has_rtp_time;  /* a sender report */
     bool lists_missing; /* the packet requests missing packets by their sequence numbers */
     /* The packet reports arrival times of all packets of a transport (transport-wide feedback). */
     bool is_transport_feedback;
-    /* The packet describes media that its sender sends: it is forwarded to all receivers. */
+    /* The packet describes media of its sender, so it is forwarded to all receivers. */
     bool announces;
 };
 
-/* Parses the next packet of a compound datagram and removes it from the front. Returns false at the
- * end, or if the packet is malformed. */
+/* Parses the next packet of a compound datagram and removes it from the datagram. Returns false at
+ * the end, or if the packet is malformed. */
 bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret);
 
 #endif

@@ -32,7 +32,7 @@ struct dtls_identity {
 struct dtls {
     SSL *ssl;
     enum dtls_state state;
-    /* The received datagram that OpenSSL reads next; empty after it was read. */
+    /* The received datagram that OpenSSL reads next; empty when it was read. */
     struct str arrived;
     struct str fingerprints; /* fingerprints in the browser's offer */
     unsigned queued;
@@ -57,7 +57,7 @@ static int bio_write_datagram(BIO *bio, const char *p, int n)
     struct dtls *d = BIO_get_data(bio);
 
     if (n <= 0 || n > DTLS_MAX_DATAGRAM || d->queued == SOCKET_UNSENT_MAX)
-        /* Drop the datagram, as a network may do; the retransmission timer sends it again. */
+        /* Drop the datagram, as a network may do; DTLS sends it again after a timeout. */
         return n;
     memcpy(d->queue[d->queued], p, (size_t)n);
     d->sizes[d->queued++] = (size_t)n;
@@ -109,8 +109,8 @@ static BIO_METHOD *new_bio_method(void)
 
 /* --- certificates --------------------------------------------------------------------- */
 
-/* Writes the fingerprint of a certificate, such as "sha-256 4A:79:…". Returns false if there is no
- * such hash, or OpenSSL fails. */
+/* Writes the fingerprint of a certificate, such as "sha-256 4A:79:…". Returns false if OpenSSL has
+ * no such hash or fails. */
 static bool write_fingerprint(X509 *certificate, const char *name, const EVP_MD *hash,
                               char out[4 * EVP_MAX_MD_SIZE])
 {
@@ -147,8 +147,8 @@ static bool fingerprint_is_offered(const struct dtls *d, X509 *certificate)
     return false;
 }
 
-/* Accepts every certificate chain, because the certificates are self-signed. The fingerprint is
- * checked instead. */
+/* Accepts every certificate chain, because browsers have self-signed certificates. Their
+ * fingerprint is checked instead. */
 static int accept_certificate_chain(int ok, X509_STORE_CTX *store)
 {
     (void)ok;
@@ -319,7 +319,8 @@ enum dtls_state dtls_receive(struct dtls *d, struct str datagram)
     } else {
         char unused[1];
 
-        /* The browser repeats its last messages if those of the relay were lost. */
+        /* Read, so that OpenSSL answers messages that the browser repeats because it has lost those
+         * of the relay. */
         SSL_read(d->ssl, unused, 0);
         ERR_clear_error();
     }

@@ -1,10 +1,10 @@
 /* dtls.h - the DTLS handshake of a browser, which yields the keys of SRTP (RFC 5764).
  *
  * The browser is the DTLS client. It proves its identity by a certificate whose fingerprint it sent
- * over the voice gateway. After the handshake the keys are taken and the object is freed: nothing
- * else is sent over DTLS. Works on datagrams in memory, without sockets; a struct dtls may be used
- * by one OS thread at a time. A handshake costs about 0.3 ms of signatures, so it does not run on
- * an OS thread that forwards media. */
+ * over the voice gateway. After the handshake the keys are taken and struct dtls is freed: nothing
+ * else is sent over DTLS. These functions work on datagrams in memory, without sockets; only one OS
+ * thread at a time may use a struct dtls. A handshake costs about 0.3 ms of signatures, so it does
+ * not run on an OS thread that forwards media. */
 #ifndef RELAY_DTLS_H
 #define RELAY_DTLS_H
 
@@ -23,7 +23,7 @@ bool dtls_is_record(struct str datagram);
 
 /* Certificate and settings that all DTLS handshakes of this process share, on all OS threads. */
 struct dtls_identity;
-/* Creates the identity. Returns NULL if OpenSSL cannot create a certificate. */
+/* Creates the certificate and settings. Returns NULL if OpenSSL cannot create a certificate. */
 struct dtls_identity *dtls_identity_new(void);
 void dtls_identity_free(struct dtls_identity *identity); /* accepts NULL */
 /* As in SDP: "sha-256 4A:79:…". */
@@ -36,8 +36,8 @@ enum dtls_state {
 };
 
 struct dtls;
-/* Creates the state of a handshake. `fingerprints` are those in the browser's SDP offer, one per
- * line: sha-256, sha-384 or sha-512. */
+/* Creates the state of a handshake. `fingerprints` has the fingerprints of the browser's SDP offer,
+ * one per line: sha-256, sha-384 or sha-512. */
 struct dtls *dtls_new(struct dtls_identity *identity, struct str fingerprints);
 void dtls_free(struct dtls *d); /* erases the keys; accepts NULL */
 
@@ -50,7 +50,7 @@ enum dtls_state dtls_retransmit(struct dtls *d);
  * if there is none. */
 size_t dtls_pop_outgoing_datagram(struct dtls *d, unsigned char out[DTLS_MAX_DATAGRAM]);
 
-/* Creates an SRTP session with the keys of the handshake. Call it after DTLS_DONE. */
+/* Creates an SRTP session with the keys of the handshake, which must be in the state DTLS_DONE. */
 struct srtp *dtls_create_srtp_session(const struct dtls *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* sdp.c - the lines of SDP that a browser sends in SELECT PROTOCOL, and the answer to them. */
+/* sdp.c - parses the SDP lines of a browser's SELECT PROTOCOL, and writes the SDP answer. */
 #include "relay/webrtc/sdp.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 enum {
-    FIRST_PRIORITY = 2130706431, /* priority of a host candidate (RFC 8445, 5.1.2.1) */
+    FIRST_PRIORITY = 2130706431, /* priority of the first ICE host candidate (RFC 8445, 5.1.2.1) */
     MIN_DYNAMIC_TYPE = 35,
     MAX_DYNAMIC_TYPE = 127,
     MAX_EXTENSION_ID = 14,
@@ -26,7 +26,7 @@ static bool is_valid_ice_credential(struct str s, size_t least)
     return true;
 }
 
-/* Returns whether s is a fingerprint, such as "sha-256 4A:79:…", with a secure hash. */
+/* Returns whether s is a certificate fingerprint, such as "sha-256 4A:79:…", with a secure hash. */
 static bool is_fingerprint(struct str s)
 {
     struct str hash = str_cut(&s, ' ');
@@ -60,7 +60,7 @@ static void parse_opus_payload_type(struct str s, struct sdp_offer *offer)
         offer->opus_type = (int)type;
 }
 
-/* Parses a header extension: its number, an optional direction, then its URI, such as
+/* Parses an RTP header extension: its id, an optional direction, then its URI, such as
  * "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01". */
 static void parse_header_extension(struct str s, struct sdp_offer *offer)
 {

@@ -1,4 +1,4 @@
-/* sdp.h - the lines of SDP that a browser sends in SELECT PROTOCOL, and the answer to them.
+/* sdp.h - parses the SDP lines that a browser sends in SELECT PROTOCOL, and writes the SDP answer.
  *
  * A browser sends some lines of its offer without media sections; libraries send a whole SDP.
  * Unknown lines are ignored. */
@@ -23,13 +23,13 @@ enum {
 struct sdp_offer {
     struct str ufrag, password;              /* of the browser */
     char fingerprints[SDP_FINGERPRINT_TEXT]; /* "sha-256 4A:…", one per line */
-    int opus_type;                           /* payload type of Opus; -1 if the offer has none */
-    /* Id of the header extension for transport-wide numbers; -1 if the offer has none. */
+    /* RTP payload type of Opus; -1 if the offer has none */
+    int opus_type;
+    /* Id of the RTP header extension with transport-wide numbers; -1 if the offer has none. */
     int transport_cc_id;
 };
 
-/* Parses an SDP offer. Returns false if ice-ufrag, ice-pwd or the fingerprint is missing or
- * malformed. */
+/* Parses an SDP offer. Returns false without a valid ice-ufrag, ice-pwd and fingerprint. */
 bool sdp_parse_offer(struct str text, struct sdp_offer *ret);
 
 /* An address at which browsers reach the media port. */

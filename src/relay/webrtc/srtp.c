@@ -19,9 +19,9 @@ enum {
     INCOMING = 0,
     OUTGOING = 1,
     SEQUENCE_HALF = 1 << 15,
-    /* A browser gets gaps in the sequence numbers of a sender unchanged up to this size. A pause of
-     * audio must not look like lost packets, so longer gaps are closed. A pause of video must look
-     * like lost packets, so that the browser requests a key frame. */
+    /* Gaps in the sequence numbers of a sender reach a browser unchanged up to this size. Longer
+     * gaps are closed, because a pause of audio must not look like lost packets. A pause of video
+     * must look like lost packets, so that the browser requests a key frame. */
     AUDIO_GAP_MAX = 100,
     VIDEO_GAP_MAX = SEQUENCE_HALF / 2,
     AUDIO_STEP_AFTER_PAUSE = 1,
@@ -51,13 +51,16 @@ struct srtp_cipher {
     unsigned char salt[SRTP_MAX_SALT];
 };
 
-/* The packets of one SSRC in one direction. For sent packets the indexes are recorded too, so that
- * no index is used twice. */
+/* Packets of one SSRC in one direction. The indexes of sent packets are recorded, too, so that no
+ * index is used twice. */
 struct srtp_stream {
     struct replay_window window; /* highest: the 48-bit index */
-    uint64_t number;             /* highest position so far in the sender's stream (srtp_forward) */
-    uint16_t offset;             /* the sender's sequence number minus its position in the stream */
-    uint16_t shift;              /* added to the sender's sequence numbers for this browser */
+    /* highest position so far in the stream of the sender (srtp_forward) */
+    uint64_t number;
+    /* difference between the sender's sequence number and the position in the stream */
+    uint16_t offset;
+    /* number added to the sender's sequence numbers for this browser */
+    uint16_t shift;
 };
 
 struct srtp {
@@ -207,8 +210,7 @@ enum srtp_profile srtp_get_profile(const struct srtp *s)
 /* --- indexes -------------------------------------------------------------------------- */
 
 /* Computes a packet's index from its sequence number and the highest index so far (RFC 3711,
- * 3.3.1). Returns false if this index would be before the first packet, is too old, or was used
- * before. */
+ * 3.3.1). Returns false if the index is before the first packet, too old, or was used before. */
 static bool compute_packet_index(const struct srtp_stream *stream, uint16_t sequence, uint64_t *ret)
 {
     if (!stream) {
@@ -229,7 +231,7 @@ static bool compute_packet_index(const struct srtp_stream *stream, uint16_t sequ
     return replay_window_is_new(&stream->window, *ret);
 }
 
-/* Records an index in the stream of an SSRC, which is created if the pointer is NULL. */
+/* Records the index of a packet in the stream of its SSRC, which is created if it is NULL. */
 static struct srtp_stream *record_packet_index(struct srtp *s, int direction, uint32_t ssrc,
                                                struct srtp_stream *stream, uint64_t index)
 {
@@ -243,7 +245,7 @@ static struct srtp_stream *record_packet_index(struct srtp *s, int direction, ui
 
 /* --- one packet ----------------------------------------------------------------------- */
 
-/* Computes the initialisation vector from salt, SSRC and index. */
+/* Computes the initialisation vector of a packet from salt, SSRC and index. */
 static void write_initialization_vector(const struct srtp *s, const struct srtp_cipher *c,
                                         uint32_t ssrc, uint64_t index, unsigned char iv[IV_MAX])
 {
@@ -289,7 +291,7 @@ static bool decrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str c
            EVP_DecryptFinal_ex(c, out + n, &n) == 1;
 }
 
-/* Encrypts with AES-GCM: writes the cipher text, then the tag. */
+/* Encrypts with AES-GCM: writes the ciphertext, then the authentication tag. */
 static void encrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str clear,
                         struct str more, struct str plain, unsigned char *out)
 {
@@ -306,7 +308,8 @@ static void encrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str c
     (void)done;
 }
 
-/* Computes the first bytes of HMAC-SHA1 over a packet and, for RTP, its rollover counter. */
+/* Computes the authentication tag: the first bytes of HMAC-SHA1 over a packet and, for RTP, its
+ * rollover counter. */
 static void compute_sha1_tag(EVP_MAC_CTX *mac, struct str packet, const unsigned char *rollovers,
                              unsigned char tag[SHA1_TAG])
 {
@@ -324,7 +327,7 @@ static void compute_sha1_tag(EVP_MAC_CTX *mac, struct str packet, const unsigned
 
 /* --- RTP ------------------------------------------------------------------------------ */
 
-/* Returns the size of the part that is not encrypted: header, CSRCs and the whole extension.
+/* Returns the size of the unencrypted part of a packet: header, CSRCs and the whole extension.
  * Returns 0 if the packet is malformed. */
 static size_t unencrypted_part_size(const struct rtp_packet *p)
 {
@@ -386,8 +389,8 @@ static uint32_t ssrc_of_packet(const struct decrypted_rtp_packet *p)
     return network_read_u32((const char *)p->header + 8);
 }
 
-/* Encrypts a packet with the given sequence number instead of its own. *stream is the state of its
- * SSRC. If *stream is NULL because no packet was sent yet, it is created, unless 0 is returned. */
+/* Encrypts a packet with the given sequence number instead of its own. *stream has the sent packets
+ * of its SSRC. If *stream is NULL, it is created, unless the result is 0. */
 static size_t encrypt_with_sequence(struct srtp *s, const struct decrypted_rtp_packet *p,
                                     uint16_t sequence, unsigned char out[SRTP_MAX],
                                     struct srtp_stream **stream)

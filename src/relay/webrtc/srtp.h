@@ -1,9 +1,9 @@
 /* srtp.h - SRTP and SRTCP (RFC 3711, RFC 7714) between one browser and the relay.
  *
  * The keys come from the DTLS handshake and differ by direction. The rollover counter of a stream
- * is never sent, so both sides count it per SSRC; it starts at 0 with the first packet that the
- * receiver gets. A session never encrypts two packets with the same SSRC and index, because that
- * would reveal their contents: such a packet is refused. */
+ * is not sent: both sides count it per SSRC, from 0 at the first packet that the receiver gets. A
+ * session never encrypts two packets with the same SSRC and index, because that would reveal their
+ * contents: such a packet is refused. */
 #ifndef RELAY_SRTP_H
 #define RELAY_SRTP_H
 
@@ -25,11 +25,11 @@ enum {
     SRTP_MAX = PACKET_MAX + 20,
 };
 
-/* Returns how many bytes of keying material DTLS must export for a profile; 0 if the profile is
- * unknown. */
+/* Returns how many bytes of keying material DTLS must export for a profile, or 0 if it is unknown.
+ */
 size_t srtp_keying_material_size(enum srtp_profile profile);
 
-/* Keys of one direction for RTP or RTCP, derived from the master key. */
+/* Keys of one direction, for RTP or RTCP, derived from the master key. */
 struct srtp_keys {
     unsigned char cipher[SRTP_MAX_KEY], auth[SRTP_AUTH_KEY], salt[SRTP_MAX_SALT];
 };
@@ -41,7 +41,7 @@ struct srtp;
  * salt, in this order. */
 struct srtp *srtp_new(enum srtp_profile profile, const unsigned char *material);
 /* Creates a session with the given session keys, for test vectors: keys[0] is for received packets,
- * keys[1] for sent ones. */
+ * keys[1] for sent packets. */
 struct srtp *srtp_new_from_keys(enum srtp_profile profile, const struct srtp_keys rtp[2],
                                 const struct srtp_keys rtcp[2]);
 void srtp_free(struct srtp *s); /* erases the keys; accepts NULL */
@@ -54,14 +54,13 @@ bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_pack
 size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
                     unsigned char out[SRTP_MAX]);
 /* Encrypts a packet of another participant for the browser; `number` is the position of the packet
- * in that participant's stream. The browser gets continuous sequence numbers, also after a pause in
- * which it got no packets of the participant, and after the participant has restarted its sequence
- * numbers. A large gap would give the browser a wrong rollover counter, so that it would refuse
- * thousands of packets. */
+ * in that participant's stream. The browser gets continuous sequence numbers, even after a pause
+ * without packets of the participant, and after the participant has restarted its sequence numbers.
+ * After a large gap the browser would have a wrong rollover counter, and would refuse thousands of
+ * packets. */
 size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
                     bool audio, unsigned char out[SRTP_MAX]);
-/* Returns the number that srtp_forward added to the sequence number of the latest packet of this
- * SSRC. */
+/* Returns how much srtp_forward added to the sequence number of this SSRC's latest packet. */
 uint16_t srtp_sequence_shift(const struct srtp *s, uint32_t ssrc);
 /* Frees the state of the packets that were sent with these SSRCs. The SSRCs must not be used again
  * in this session. */

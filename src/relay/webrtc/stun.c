@@ -54,8 +54,8 @@ static void parse_stun_user_name(struct str name, struct stun_request *ret)
     ret->client_fragment = name;
 }
 
-/* Reads the attribute at an offset. After MESSAGE-INTEGRITY only FINGERPRINT counts, because other
- * attributes after it are not authenticated. Returns false if the message is malformed. */
+/* Reads the attribute at an offset. After MESSAGE-INTEGRITY only FINGERPRINT is accepted, because
+ * later attributes are not authenticated. Returns false if the message is malformed. */
 static bool parse_stun_attribute(struct str datagram, size_t at, size_t size,
                                  struct stun_request *ret)
 {
@@ -98,8 +98,8 @@ bool stun_parse_request(struct str datagram, struct stun_request *ret)
 
 /* --- integrity ------------------------------------------------------------------------ */
 
-/* Computes HMAC-SHA1 over the message before MESSAGE-INTEGRITY. The length in the message's header
- * counts up to the end of that attribute. */
+/* Computes HMAC-SHA1 over the message before MESSAGE-INTEGRITY. The length in the header is set to
+ * the end of MESSAGE-INTEGRITY for this. */
 static void compute_message_integrity(const unsigned char *message, size_t at, struct str password,
                                       unsigned char out[INTEGRITY])
 {
@@ -125,8 +125,8 @@ bool stun_verify_integrity(const struct stun_request *request, struct str passwo
 
 /* --- responses ------------------------------------------------------------------------ */
 
-/* Writes the address, XORed with the cookie and the transaction id, because some routers rewrite
- * addresses that they find in packets. */
+/* Writes the address XORed with the cookie and the transaction id, because some routers rewrite
+ * plain addresses in packets. */
 static unsigned char *write_xor_mapped_address(unsigned char *out,
                                                const struct stun_request *request,
                                                const struct stun_address *from)

@@ -55,8 +55,9 @@ bool transport_feedback_record_arrival(struct transport_feedback *f, uint16_t nu
     }
     uint16_t at = (uint16_t)(number - f->first);
     if (at > UINT16_MAX / 2)
-        return false;             /* already reported */
-    if (at >= FEEDBACK_PACKETS) { /* the gap in the packet numbers is too large to report */
+        return false; /* already reported */
+    if (at >=
+        FEEDBACK_PACKETS) { /* the packet number is too far from the first number of the feedback */
         memset(f->arrived_us, 0, sizeof f->arrived_us);
         f->first = number;
         f->count = at = 0;
@@ -67,8 +68,8 @@ bool transport_feedback_record_arrival(struct transport_feedback *f, uint16_t nu
     return now_us - f->sent_us >= FEEDBACK_INTERVAL_US || f->count >= FEEDBACK_PACKETS / 2;
 }
 
-/* Returns the status symbol of a packet for the feedback. Sets ret_delta to the ticks (250 µs)
- * between at_us and the arrival, and advances at_us by that time. */
+/* Returns the status symbol of a packet for the feedback. Sets *ret_delta to the ticks (250 µs)
+ * between *at_us and the arrival, and advances *at_us by this time. */
 static unsigned feedback_symbol_of_arrival(int64_t arrived_us, int64_t *at_us, int *ret_delta)
 {
     int64_t delta = (arrived_us - *at_us) / TICK_US;
@@ -80,7 +81,7 @@ static unsigned feedback_symbol_of_arrival(int64_t arrived_us, int64_t *at_us, i
     return delta >= 0 && delta <= UINT8_MAX ? SMALL_DELTA : LARGE_DELTA;
 }
 
-/* Writes the status of each packet in two bits. `symbols` has one symbol per packet. */
+/* Writes the status of each packet in two bits. `symbols` has one status symbol per packet. */
 static unsigned char *write_status_chunks(unsigned char *out, const unsigned char *symbols,
                                           unsigned count)
 {

@@ -1,9 +1,9 @@
 /* transport_feedback.h - transport-wide congestion control feedback for browsers
  * (draft-holmer-rmcat-transport-wide-cc-extensions-01).
  *
- * A browser numbers all its packets in a header extension. The relay sends it the arrival time of
- * each packet, and the browser computes from these times how much video it may send. Works on bytes
- * only. */
+ * A browser numbers all its packets in a header extension. The relay sends the arrival time of each
+ * packet to the browser, which computes how much video it may send. These functions work on bytes,
+ * without sockets. */
 #ifndef RELAY_TRANSPORT_FEEDBACK_H
 #define RELAY_TRANSPORT_FEEDBACK_H
 
@@ -22,7 +22,7 @@ struct transport_feedback {
     bool begun;
     /* Number of the first packet that feedback has not reported yet. */
     uint16_t first;
-    /* How many numbers from `first` on are covered, including missing packets. */
+    /* How many packet numbers from `first` on the feedback covers, including missing packets. */
     unsigned count;
     int64_t sent_us;                      /* when the last feedback was sent */
     unsigned char index;                  /* number of the next feedback */
@@ -33,11 +33,10 @@ struct transport_feedback {
  * has no such extension. */
 bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
                                     uint16_t *ret);
-/* Records the arrival of a packet. Returns whether feedback must be sent now. */
+/* Records the arrival of a packet. Returns whether feedback must be sent to the browser now. */
 bool transport_feedback_record_arrival(struct transport_feedback *f, uint16_t number,
                                        int64_t now_us);
-/* Writes feedback about the recorded packets and removes them. Returns the length of the
- * feedback. */
+/* Writes feedback about the recorded packets and removes them. Returns its length. */
 size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, uint32_t media,
                                 int64_t now_us, unsigned char out[PACKET_MAX]);
 

@@ -119,8 +119,8 @@ struct dtls_datagram {
     char bytes[];
 };
 
-/* A DTLS handshake on the thread pool. While `running` is set, only the thread pool uses dtls,
- * work_list and state, and only the worker's OS thread uses the other fields. */
+/* A DTLS handshake on the thread pool. While `running` is set, the thread pool uses dtls, work_list
+ * and state, and the worker's OS thread uses the other fields. */
 struct handshake {
     uv_work_t work;
     struct relay_worker *worker;
@@ -157,7 +157,7 @@ static void handshake_free(struct handshake *h)
     mem_free(h);
 }
 
-/* Ends the handshake. If the thread pool is using it, on_handshake_step_done frees it later. */
+/* Ends a DTLS handshake. If the thread pool is using it, on_handshake_step_done frees it later. */
 static void end_dtls_handshake(struct webrtc_transport *t)
 {
     struct handshake *h = t->handshake;
@@ -181,8 +181,8 @@ static void run_handshake_step_on_pool(uv_work_t *work)
         h->state = dtls_receive(h->dtls, str_slice(d->bytes, d->n));
 }
 
-/* Counts a failed handshake. The third failure closes the voice socket, because the browser cannot
- * recover without a new connection. */
+/* Counts a failed DTLS handshake. The third failure closes the voice socket, because the browser
+ * cannot recover without a new connection. */
 static void count_failed_handshake(struct webrtc_transport *t)
 {
     struct relay_participant *s = t->participant;
@@ -242,8 +242,8 @@ static void on_handshake_step_done(uv_work_t *work, int status)
         handshake_start_step(h);
 }
 
-/* Checks whether DTLS datagrams were lost, and sends them again. A finished handshake is stored
- * until its time limit, because the browser may not have received the last datagrams. */
+/* Sends DTLS datagrams again if they were lost. A finished handshake is stored until its time
+ * limit, because the browser may not have received the last datagrams. */
 void on_webrtc_handshake_check_due(struct deadline *d)
 {
     struct handshake *h = container_of(d, struct handshake, check);
@@ -297,9 +297,9 @@ void webrtc_receive_dtls(struct webrtc_transport *t, struct str datagram)
 
 /* --- consent and end ------------------------------------------------------------------ */
 
-/* Called when the browser has sent no valid STUN request for WEBRTC_CONSENT_MS (RFC 7675): no more
- * media is sent to it. The participant stays as long as its socket; a later valid STUN request sets
- * its address again. */
+/* Stops sending media to a browser that has sent no valid STUN request for WEBRTC_CONSENT_MS (RFC
+ * 7675). The participant stays while its socket is open; a later valid STUN request sets its
+ * address again. */
 void on_ice_consent_expired(struct deadline *d)
 {
     participant_clear_address(container_of(d, struct webrtc_transport, consent)->participant);
@@ -329,8 +329,8 @@ void webrtc_store_announced_ssrc(struct relay_participant *s, unsigned at, uint3
 {
     if (!ssrc)
         return;
-    /* If the browser starts to use another SSRC, its sequence numbers change, but the numbers that
-     * receivers get must continue. */
+    /* A browser that uses another SSRC has other sequence numbers, but the numbers that receivers
+     * get must continue. */
     if (at && s->media.video && s->media.announced[at] != ssrc)
         s->media.video[at].has_new_sender = true;
     s->media.announced[at] = ssrc;

@@ -29,19 +29,20 @@ struct webrtc_transport {
     struct handshake *handshake;
     unsigned handshakes;
     struct srtp *srtp;       /* NULL until the handshake is finished */
-    int64_t checked_ms;      /* time of the last valid STUN request */
+    int64_t checked_ms;      /* time of the last valid STUN request from the browser */
     struct deadline consent; /* time limit for the next valid STUN request */
     /* Id of the header extension that numbers the browser's packets; -1 if none. */
     int transport_cc_id;
-    struct transport_feedback *feedback; /* NULL until a packet with such a number arrives */
+    /* feedback to the browser; NULL until a packet with a transport-wide number arrives */
+    struct transport_feedback *feedback;
 };
 
-/* Creates a transport with random ICE credentials. Returns NULL if there is no DTLS certificate. */
+/* Creates a transport with random ICE credentials. Returns NULL without a DTLS certificate. */
 struct webrtc_transport *webrtc_transport_new(struct relay_participant *s, struct str fingerprints);
 void webrtc_transport_free(struct webrtc_transport *t); /* accepts NULL */
 struct relay_participant *find_participant_by_ufrag(const struct relay_participants *all,
                                                     struct str ufrag);
-/* Returns the index of the worker that assigned the user name fragment, which is not empty. */
+/* Returns the index of the worker that assigned an ICE user name fragment (not empty). */
 unsigned webrtc_get_worker_of_ufrag(const struct relay *r, struct str ufrag);
 static inline struct str webrtc_ice_password(const struct webrtc_transport *t)
 {
@@ -53,7 +54,7 @@ void webrtc_write_sdp_answer(const struct webrtc_transport *t, struct buf *out);
 
 /* Handles a DTLS record that came from the participant's address. */
 void webrtc_receive_dtls(struct webrtc_transport *t, struct str datagram);
-/* Called by the deadlines in struct relay_participants. */
+/* Called by deadlines of struct relay_participants. */
 void on_ice_consent_expired(struct deadline *d);
 void on_webrtc_handshake_check_due(struct deadline *d);
 

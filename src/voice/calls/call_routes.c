@@ -57,8 +57,8 @@ static const struct schema state_schema = {
 };
 static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &state_schema };
 
-/* Returns the users to ring: the recipients in the body, who must be in the channel. If the body
- * has none: the caller if self is set, else all other users of the channel. */
+/* Returns the users whose clients ring: the recipients in the body, who must be in the channel.
+ * Without recipients: the caller if `self` is set, else all other users of the channel. */
 static enum err choose_ring_recipients(struct call *call, const struct ring_request *in, bool self,
                                        struct list *ret)
 {

@@ -3,7 +3,7 @@
 #include "voice/calls/calls.h"
 
 static const char FIND_CALL[] = "select message_id, region from calls where channel_id = $1";
-/* The join excludes users who have left the group DM after the ringing began. */
+/* The join excludes users who have left the group DM since the ringing began. */
 static const char LIST_RINGING[] =
     "select r.user_id from call_ringing r join recipients p on p.channel_id = r.channel_id "
     "and p.user_id = r.user_id where r.channel_id = $1 order by r.user_id";

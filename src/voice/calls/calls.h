@@ -5,8 +5,8 @@
 #include "voice/internal.h"
 #include "voice/states.h"
 
-/* Starts the call, or stops the ringing for the user if it is already running; sets the voice
- * region of s. Call this function before a user joins. */
+/* Called before a user joins a private call: starts the call, or stops the ringing for the user if
+ * the call is already running. Sets the voice region of s. */
 enum err voice_call_on_join(struct call *call, const struct channel *c, struct voice_state *s);
 
 /* Hook: ends the call if the last participant has left. */
@@ -22,7 +22,8 @@ enum err handle_call_connect_opcode(struct call *call, struct session_opcode *o)
 
 /* --- call_rows.c ---------------------------------------------------------------------- */
 
-/* Finds the call of a channel, with the users for whom it rings, or returns ERR_UNKNOWN_CHANNEL. */
+/* Finds the call of a channel, with the users whose clients ring. Returns ERR_UNKNOWN_CHANNEL if
+ * there is no call. */
 enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call *ret);
 enum err voice_call_insert(struct tx *tx, const struct voice_call *c);
 enum err voice_call_delete(struct tx *tx, snowflake channel_id);

@@ -48,8 +48,8 @@ static enum err read_sound_emoji(struct tx *tx, const struct rows *row,
     return OK;
 }
 
-/* Checks that the caller may use a sound of another guild: this needs USE_EXTERNAL_SOUNDS and
- * membership in that guild. */
+/* Checks that the caller may use a sound of another guild: the caller needs USE_EXTERNAL_SOUNDS and
+ * must be a member of the other guild. */
 static enum err check_may_use_sound_of_guild(struct call *call, snowflake guild_id)
 {
     struct member m;
@@ -91,7 +91,7 @@ enum err find_custom_call_sound(struct call *call, struct voice_effect_sound *re
     return find_guild_sound(call, chosen->sound_id, ret);
 }
 
-/* Refuses a sound of another guild if the request does not name that guild. */
+/* Refuses a sound of another guild unless the request names this guild. */
 static enum err check_source_guild_of_sound(struct call *call, snowflake id, snowflake source)
 {
     struct soundboard_sound s;

@@ -44,7 +44,7 @@ static void check_animation_id_of_voice_effect(struct form *form, const struct j
         form_add_error(form, &at, FORM_NUMBER_MAX, 0LL);
 }
 
-/* Fields for the emoji animation, which the bodies of both effect routes have. */
+/* Fields of the emoji animation, which the bodies of both effect routes contain. */
 #define ANIMATION_FIELDS(flags_)                                                                 \
     { FIELD(struct effect_draft, animation_type), .type = &type_animation, .flags = (flags_),    \
       .fallback = EFFECT_BASIC },                                                                \
@@ -124,7 +124,7 @@ void voice_effects_configure(bool everybody_is_premium)
     all_accounts_are_premium = everybody_is_premium;
 }
 
-/* Requires that the caller is in this channel, and not muted, deafened or suppressed. */
+/* Requires that the caller is in the channel of the path, and not muted, deafened or suppressed. */
 static enum err require_audible_in_voice(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -249,7 +249,8 @@ static const struct schema soundboard_schema = {
 };
 static const struct type soundboard_body = { .kind = KIND_OBJECT, .schema = &soundboard_schema };
 
-/* Like require_audible_in_voice, but also refuses callers who have deafened themselves. */
+/* Requires that the caller is in the channel, not muted, not suppressed, and not deafened (by
+ * others or by himself). */
 static enum err require_audible_and_hearing(struct call *call)
 {
     struct voice_state s;

@@ -22,7 +22,7 @@ static inline struct voice_effect_emoji voice_effect_emoji_from_emoji(const stru
 
 struct voice_effect_sound {
     snowflake id;
-    bool built_in; /* a default sound of Discord, which has a small id */
+    bool built_in; /* the sound is a default sound of Discord, which has a small id */
     double volume;
     const struct voice_effect_emoji *emoji; /* NULL without an emoji */
 };

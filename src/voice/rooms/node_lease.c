@@ -13,8 +13,9 @@
 #include "voice/streams/streams.h"
 
 /* A node renews its lease every RENEW_TICKS ticks. A dead node is detected within ten seconds:
- * LEASE_S after its last renewal, plus one tick. Its voice states are removed STATES_PER_STEP at a
- * time, because a transaction with thousands of them would block clients that reconnect. */
+ * LEASE_S after its last renewal, plus one tick. The voice states of a dead node are removed in
+ * steps of STATES_PER_STEP, because a transaction that removes thousands would block clients that
+ * reconnect. */
 enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7, STATES_PER_STEP = 64 };
 /* Time in which a gateway session can resume after a restart, plus a margin for slow clients. */
 #define AWAIT_RESUME_US (INT64_C(185) * 1000000)
@@ -29,7 +30,7 @@ struct node_lease {
     bool running;
     size_t removed;                  /* number of voice states removed so far */
     size_t removed_in_step;          /* number of voice states removed in the current step */
-    bool more;                       /* more voice states of dead nodes have to be removed */
+    bool more;                       /* more voice states of dead nodes must be removed */
     bool has_states_awaiting_resume; /* there are voice states with VOICE_NODE_AWAITING_RESUME */
     unsigned ticks;
     struct deadline_list *deadlines;
@@ -48,8 +49,8 @@ static const char UPSERT_LEASE[] =
 static const char LIST_DEAD_NODES[] =
     "select distinct v.node from voice_states v left join voice_nodes n on n.node = v.node "
     "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2) and v.held_until <= $2";
-/* If a voice state is already waiting for RESUME, its held_until stays, so that a second restart
- * does not extend the time. */
+/* A voice state that already waits for RESUME has a time limit, held_until. It is not changed, so
+ * that a second restart does not extend it. */
 static const char MARK_AWAITING_RESUME[] =
     "update voice_states set node = $1, live = 0, "
     "held_until = case when held_until > 0 then held_until else $4 end "
@@ -65,7 +66,7 @@ static enum err renew_voice_node_lease(struct call *call, const struct node_leas
                    BIND(v_int(l->node), v_int(clock_us() + LEASE_S * INT64_C(1000000))), NULL);
 }
 
-/* Lists the nodes (int64_t) whose lease has expired and that still have voice states. */
+/* Lists the nodes (int64_t) with an expired lease that still have voice states. */
 static enum err list_dead_nodes(struct tx *tx, const struct node_lease *l, struct list *ret)
 {
     struct rows rows;
@@ -85,8 +86,8 @@ static enum err read_states_awaiting_resume(struct tx *tx, struct node_lease *l)
                      &l->has_states_awaiting_resume);
 }
 
-/* Ends the streams that were running before the restart. The voice states of their owners stay
- * until RESUME. */
+/* Ends the streams that ran before the restart. The voice states of the streaming users stay until
+ * their sessions resume. */
 static enum err end_streams_of_restarted_node(struct call *call, bool *ret_more)
 {
     struct list states;
@@ -210,7 +211,7 @@ static void on_node_lease_tick(struct deadline *d)
 }
 
 /* Marks the voice states that the previous process with this node number left as waiting for
- * RESUME, and renews the lease. With SQLite these are all voice states. */
+ * RESUME, and renews the lease. With SQLite, all voice states are of the previous process. */
 static enum err mark_states_and_renew_lease(struct call *call)
 {
     struct node_lease *l = node_lease_of_internal_call(call);
@@ -223,7 +224,8 @@ static enum err mark_states_and_renew_lease(struct call *call)
     return e ? e : renew_lease_and_clean_up(call);
 }
 
-/* Ends the wait of voice_node_lease_begin. Later steps remove other voice states of dead nodes. */
+/* Called after the first renewal of the lease: voice_node_lease_begin returns then. Later steps
+ * remove voice states of dead nodes. */
 static void on_first_node_lease_renewal(struct call *call, enum err e, void *arg)
 {
     struct node_lease *l = arg;

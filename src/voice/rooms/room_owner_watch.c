@@ -12,7 +12,7 @@ struct room_owner_watch {
     struct api *api;
     struct loop *loop;
     bool running, closing; /* only used on the loop */
-    bool more;             /* more rooms have to be moved; set by the step that is running */
+    bool more;             /* more rooms must be moved to other nodes; set by the running call */
 
     /* Protects the fields below; room_owner_watch_open and _close wait for changes of them. */
     pthread_mutex_t lock;
@@ -139,7 +139,8 @@ static void start_handing_over_rooms_on_loop(struct loop *loop, void *arg)
 
     (void)loop;
     w->closing = true;
-    if (!w->running) /* else this call starts when the running call has ended */
+    /* if a call is running, the next call starts when the running call has ended */
+    if (!w->running)
         start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
                                         on_voice_rooms_handed_over);
 }

@@ -12,8 +12,8 @@
 #include "voice/streams/streams.h"
 #include "voice/voice.h"
 
-/* Limits of a transaction that moves rooms to another node. A larger one would block clients that
- * reconnect. */
+/* Limits of a transaction that moves rooms to another node. A larger transaction would block
+ * clients that reconnect. */
 enum { ROOMS_AT_ONCE = 32, PARTICIPANTS_AT_ONCE = 320 };
 
 static _Atomic(const char *) relay_endpoint;
@@ -30,8 +30,8 @@ static bool has_other_nodes(const struct call *call)
     return cluster && !cluster_has_no_other_nodes(cluster);
 }
 
-/* Returns whether rooms have owner nodes. This is the case in a cluster, unless an external host of
- * the operator carries voice. */
+/* Returns whether rooms have owner nodes. They do in a cluster, unless an external voice host of
+ * the operator carries all rooms. */
 static bool voice_rooms_have_owner_nodes(const struct call *call)
 {
     return has_other_nodes(call) && (relay_endpoint || !voice_regions_endpoint_pattern());
@@ -111,8 +111,8 @@ static const char UPSERT_ROOM_OWNER[] =
     "insert into voice_homes (room_id, identity) values ($1, $2) "
     "on conflict (room_id) do update set identity = excluded.identity";
 
-/* Returns the identity of the owner node, or 0. ret_found (which may be NULL) is set to whether the
- * room has a row. */
+/* Returns the identity of the node that owns the room, or 0. *ret_found (if not NULL) is set to
+ * whether the room has a row. */
 static enum err find_node_of_voice_room(struct tx *tx, snowflake room_id, uint32_t *ret,
                                         bool *ret_found)
 {
@@ -132,9 +132,9 @@ static enum err update_node_of_voice_room(struct tx *tx, snowflake room_id,
     return tx_exec(tx, UPSERT_ROOM_OWNER, BIND(v_id(room_id), v_int(c ? c->identity : 0)), NULL);
 }
 
-/* Assigns a new room to the node of its first session, so that its changes stay on one node. The
- * room of a dead node is not reassigned here, because only this caller would get
- * VOICE_SERVER_UPDATE. room_owner_watch.c reassigns it and sends the update to all participants. */
+/* Assigns a new room to the node of its first session, so that its changes stay on one node. Does
+ * not reassign the room of a dead node, because only the caller would get VOICE_SERVER_UPDATE.
+ * room_owner_watch.c reassigns such rooms and sends the event to all participants. */
 static enum err find_or_assign_node_of_voice_room(struct call *call, snowflake room_id,
                                                   struct voice_node *ret)
 {
@@ -214,7 +214,7 @@ enum err voice_room_release_node_on_last_leave(struct call *call, const struct v
 
 struct ownerless_room {
     snowflake id;
-    bool lost; /* true: the owner node is dead; false: it is stopping */
+    bool lost; /* the owner node is dead if true; it is stopping if false */
     int64_t participants;
 };
 
@@ -227,7 +227,8 @@ static void voice_room_without_node_from_row(const struct rows *r, void *ret)
     };
 }
 
-/* Rooms without an owner (identity 0) are listed only if a node can carry them. */
+/* Lists rooms without a live owner node. Rooms without any owner (identity 0) are listed only if a
+ * node can carry them. */
 static const char LIST_OWNERLESS_ROOMS[] =
     "select h.room_id, n.identity, "
     "(select count(*) from voice_states v where v.channel_id = h.room_id) from voice_homes h "

@@ -11,7 +11,8 @@
 #include "net/loop.h"
 
 /* Returns the endpoint (host and path) of a room's voice server. ret->p is NULL if no node carries
- * the room now; an update will follow. A new room is assigned to this node if it carries voice. */
+ * the room now; VOICE_SERVER_UPDATE is then sent later. A new room is assigned to this node if this
+ * node carries voice. */
 enum err find_voice_endpoint_of_node_of_room(struct call *call, snowflake room_id,
                                              struct str region, struct str *ret);
 enum err voice_room_belongs_to_this_node(struct call *call, snowflake room_id, bool *ret);
@@ -30,19 +31,19 @@ void voice_room_node_watch_free(struct room_owner_watch *w); /* accepts NULL */
 void voice_room_node_watch_check(struct room_owner_watch *w);
 /* voice_room_node_watch_accept_rooms makes this node accept rooms, at the given endpoint.
  * voice_room_node_watch_hand_over_rooms moves the rooms of this node to other nodes. Both block, so
- * do not call them on an event loop. */
+ * they must not be called on an event loop. */
 enum err voice_room_node_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint);
 void voice_room_node_watch_hand_over_rooms(struct room_owner_watch *w);
 
 /* --- room_owners.c, for room_owner_watch.c -------------------------------------------- */
 
 /* Assigns some of the rooms without a live owner to other nodes and sends VOICE_SERVER_UPDATE to
- * their participants. *ret_more is true if there may be more such rooms. */
+ * their participants. Sets *ret_more to true if there may be more rooms to assign. */
 enum err assign_voice_rooms_of_dead_nodes(struct call *call, bool *ret_more);
-/* Reads whether there are rooms without a live owner node. */
+/* Reads whether there are voice rooms without a live owner node. */
 enum err read_whether_voice_rooms_lack_live_nodes(struct call *call, bool *ret);
 /* Stores the voice endpoint of this node for the other nodes. The endpoint is empty if this node
- * carries no rooms. */
+ * carries no voice rooms. */
 enum err node_publish_voice_endpoint(struct call *call, struct str endpoint);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "voice/states.h"
 
-/* If the channel was empty before, sets its start time and emits VOICE_CHANNEL_START_TIME_UPDATE.
- * Call this function after a user joins. */
+/* Called after a user joined a voice channel. If the channel was empty before, sets its start time
+ * and emits VOICE_CHANNEL_START_TIME_UPDATE. */
 enum err voice_room_on_join(struct call *call, const struct voice_state *s);
 /* Lists the ids of the guild's voice channels that may have participants. */
 enum err list_active_voice_rooms(struct tx *tx, snowflake guild_id, struct list *ret);

@@ -5,8 +5,7 @@
 
 #define SILENCE_TIMEOUT_US (INT64_C(5) * 60 * 1000000)
 
-/* Counts the speakers of a stage: users who are not suppressed and have no pending invitation to
- * speak. */
+/* Counts the speakers of a stage: users who are neither suppressed nor invited to speak. */
 static const char READ_SPEAKER_COUNT[] =
     "select silent_since, (select count(*) from voice_states v where v.channel_id = s.channel_id "
     "and v.suppress = 0 and v.request_to_speak_at is null) from stage_instances s "
@@ -35,8 +34,8 @@ enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id)
                         STR(""));
 }
 
-/* Hook: a user leaves a stage. The remaining speakers are counted only if the user was a speaker,
- * because most users are listeners. */
+/* Hook: called when a user leaves a stage. Counts the remaining speakers only if the user was a
+ * speaker, because most users are listeners. */
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was)
 {
     return voice_state_guild_id(was) && !was->suppress

@@ -1,4 +1,4 @@
-/* stage_rules.c - speaker states on a stage. */
+/* stage_rules.c - changes of a user's speaker state on a stage. */
 #include "voice/stages/stage_rules.h"
 
 #include "model/permissions/permissions.h"
@@ -13,8 +13,8 @@ static bool change_makes_member_a_speaker(const struct voice_state *s,
     return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
 
-/* Returns the permissions that the request needs. Accepting an invitation needs none: an invited
- * user is already not suppressed. */
+/* Returns the permissions that a request for the own voice state needs. An invited user needs none
+ * to accept, because he is already not suppressed. */
 uint64_t stage_request_needed_permissions(const struct voice_state *s,
                                           const struct stage_voice_state_request *request)
 {
@@ -35,7 +35,7 @@ void stage_voice_state_request_apply(struct voice_state *s,
 {
     const struct opt_int *at = &request->request_to_speak_timestamp;
 
-    /* If the user returns to the audience or begins to speak, the request to speak ends. */
+    /* The user's request to speak ends when he speaks or returns to the audience. */
     if (request->suppress.given == GIVEN &&
         (request->suppress.value || change_makes_member_a_speaker(s, request))) {
         s->suppress = request->suppress.value;
@@ -48,8 +48,8 @@ void stage_voice_state_request_apply(struct voice_state *s,
             (struct opt_int){ GIVEN, at->value < now ? now : at->value };
 }
 
-/* Applies a moderator's change. A user who is no longer suppressed gets an invitation with the
- * current time, even if the user was a speaker. A bot gets no invitation. */
+/* Applies a moderator's change. A user whom the moderator unsuppresses gets an invitation with the
+ * current time, even if he was a speaker before. A bot gets no invitation. */
 void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now)
 {
     s->suppress = suppress;

@@ -12,15 +12,14 @@ struct stage_voice_state_request {
     struct opt_int request_to_speak_timestamp;
 };
 
-/* Returns the permissions that the request needs in the user's current voice state. */
+/* Returns the permissions that the user's request needs, given his current voice state. */
 uint64_t stage_request_needed_permissions(const struct voice_state *s,
                                           const struct stage_voice_state_request *request);
-/* Returns whether the time at which a user requests to speak is now or later. A small clock skew is
- * tolerated. */
+/* Returns whether the time of a request to speak is now or later, with a small clock skew. */
 bool stage_request_time_is_acceptable(int64_t at, int64_t now);
 void stage_voice_state_request_apply(struct voice_state *s,
                                      const struct stage_voice_state_request *request, int64_t now);
-/* Applies a moderator's change to another member: a user is invited, a bot speaks at once. */
+/* Applies a moderator's change to a member: a user is invited to speak, a bot just speaks. */
 void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now);
 
 #endif

@@ -104,7 +104,7 @@ enum err read_visible_stage_instances(struct tx *tx, struct gateway_guild *ret)
     struct stage_instance s;
     struct rows rows;
 
-    /* If the guild has no stage channel, skip the query. */
+    /* Skip the query if the guild has no stage channel. */
     if (!has_stage_channel(&ret->channels))
         return OK;
     enum err e = tx_query(tx, STAGES_OF_GUILD, BIND(v_id(ret->guild.id)), &rows);
@@ -170,7 +170,7 @@ static struct str truncate_topic(struct str name)
     return name;
 }
 
-/* Opens a stage for a scheduled event; replaces a stage that is already open in the channel. */
+/* Opens a stage for a scheduled event. Replaces an open stage in the channel. */
 static enum err stage_open_for_event(struct call *call, struct scheduled_event_stage_change *about)
 {
     const struct scheduled_event *event = about->event;
@@ -226,7 +226,7 @@ static enum err resolve_stage_channel(struct call *call, snowflake channel_id)
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Checks that the scheduled event in the body is in this channel and has not ended. */
+/* Checks that the scheduled event in the body belongs to this channel and has not ended. */
 static enum err check_stage_instance_draft(struct call *call, const struct stage_draft *in)
 {
     struct scheduled_event event;

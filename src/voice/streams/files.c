@@ -115,8 +115,8 @@ struct stream_upload {
     const char *extension;
 };
 
-/* Counts the upload for the rate limit. This happens after the owner check, so that only uploads by
- * the owner are counted. */
+/* Counts the upload towards the rate limit. Runs after the owner check, so that only the owner's
+ * uploads are counted. */
 static enum err pass_upload_to_next_stage(struct call *call, struct str bytes,
                                           const char *extension)
 {
@@ -193,8 +193,7 @@ enum err prepare_stream_video(struct call *call)
     return OK;
 }
 
-/* Stores a file and deletes the previous one, because a stream has only one preview and one
- * video. */
+/* Stores a file and deletes the previous one: a stream has one preview and one video. */
 static enum err replace_stream_file(struct call *call, bool video)
 {
     const struct stream_upload *u = call_get_stage_data(call, "stream_upload");
@@ -250,8 +249,8 @@ enum err get_stream_preview(struct call *call)
     return call_reply_with_object(call, &out);
 }
 
-/* GET /streams/{stream_key}/{stream.file}: this path is not below /api and needs no token, because
- * the file name cannot be guessed. */
+/* GET /streams/{stream_key}/{stream.file}: sends the file. The path is not below /api and needs no
+ * token, because the file name cannot be guessed. */
 static enum err get_stream_file(struct call *call)
 {
     struct str file = call_get_path_text(call, "stream.file");

@@ -1,4 +1,4 @@
-/* notify.c - sends friends in the guild a notification that a user is streaming. */
+/* notify.c - notifies the streamer's friends in the guild that he is streaming. */
 #include "voice/streams/streams.h"
 
 #include "model/fields/ids.h"
@@ -8,7 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
-/* A friend of the streamer who is in the guild, with the data to compute his permissions. */
+/* A friend of the streamer in the guild, with the data for computing the friend's permissions. */
 struct friend_to_notify {
     struct permission_input permissions_of;
     struct list roles;       /* snowflakes */
@@ -54,7 +54,8 @@ static enum err read_friends_to_notify(struct tx *tx, const struct stream_key *k
     return e ? e : end;
 }
 
-/* Adds their role ids to the friends. Rows and friends are both ordered by user id. */
+/* Reads the roles of the friends, and adds their ids to the friends. Both rows and friends are
+ * sorted by user id. */
 static enum err read_roles_of_friends(struct tx *tx, const struct stream_key *key,
                                       struct list *watchers)
 {
@@ -141,8 +142,7 @@ static enum err notify_friends(struct call *call, const struct stream_key *key)
     return e;
 }
 
-/* POST /streams/{stream_key}/notify: sends the notifications once per stream; later requests have
- * no effect. */
+/* POST /streams/{stream_key}/notify: sends the notifications, once per stream. */
 enum err notify_stream(struct call *call)
 {
     struct stream s;

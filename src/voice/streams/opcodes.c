@@ -52,8 +52,8 @@ static const struct schema pause_schema = { .size = sizeof(struct stream_pause),
                                             .fields = pause_fields };
 const struct type type_stream_pause = { .kind = KIND_OBJECT, .schema = &pause_schema };
 
-/* Finds a stream by its key. Sets ret_found to false if the key is malformed (the session then gets
- * STREAM_DELETE) or if there is no such stream. */
+/* Finds a stream by its key. Sets *ret_found to false if there is no such stream, or if the key is
+ * malformed; after a malformed key the session gets STREAM_DELETE. */
 static enum err find_stream_by_key(struct call *call, const struct session_opcode *o,
                                    struct str name, struct stream_key *ret_key, struct stream *ret,
                                    bool *ret_found)
@@ -72,8 +72,8 @@ static enum err find_stream_by_key(struct call *call, const struct session_opcod
     return OK;
 }
 
-/* Finds the caller's voice state. ret_present is set to whether this session is in the channel
- * channel_id. */
+/* Finds the caller's voice state. Sets *ret_present to whether this gateway session is in the
+ * channel channel_id. */
 static enum err find_state_of_session(struct call *call, const struct session_opcode *o,
                                       snowflake guild_id, snowflake channel_id,
                                       struct voice_state *ret, bool *ret_present)
@@ -100,8 +100,7 @@ static struct stream_participant new_participant_of_session(struct call *call,
 
 /* --- op 18: create -------------------------------------------------------------------- */
 
-/* Checks whether the owner may stream in the guild channel. If not, ret_reason is set to the
- * reason. */
+/* Checks whether the owner may stream in the guild channel. If not, sets *ret_reason. */
 static enum err check_guild_stream_permission(struct call *call, const struct stream_key *key,
                                               bool *ret_vip, const char **ret_reason)
 {
@@ -184,7 +183,7 @@ enum err create_stream(struct call *call, struct session_opcode *o)
         stream_emit_delete(call, o->session, stream_key_format(call->arena, &key), reason);
         return OK;
     }
-    /* A user can have only one stream, so a new stream ends the previous one. */
+    /* End the user's previous stream, because a user can have only one stream. */
     e = stream_find_by_owner(call->tx, o->caller.id, &old);
     if (!e) {
         e = stream_end_and_emit(call, &old, STREAM_ENDED);
@@ -278,8 +277,7 @@ enum err delete_stream(struct call *call, struct session_opcode *o)
     return stream_remove_viewer(call, &s, o->caller.id, STREAM_USER_REQUESTED);
 }
 
-/* Handles a ping: only checks the stream key. A ping does not move a stream to another voice
- * server. */
+/* Handles a ping: only checks the stream key, because a ping does not move the stream. */
 enum err handle_stream_ping(struct call *call, struct session_opcode *o)
 {
     const struct stream_key_request *in = o->d;

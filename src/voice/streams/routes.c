@@ -18,7 +18,7 @@ enum err stream_find_by_path(struct call *call, struct stream *ret)
     return e;
 }
 
-/* Refuses callers who do not own the stream. If they cannot view it, the error is
+/* Refuses callers who do not own the stream. Callers who cannot view the stream get
  * ERR_UNKNOWN_STREAM. */
 static enum err require_stream_owner(struct call *call)
 {

@@ -1,4 +1,4 @@
-/* rules.h - stream keys, and the limit of viewers. */
+/* rules.h - stream keys, and the maximum number of viewers of a stream. */
 #ifndef VOICE_STREAMS_RULES_H
 #define VOICE_STREAMS_RULES_H
 

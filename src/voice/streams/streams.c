@@ -104,9 +104,9 @@ void stream_token_derive(const struct api *api, const struct stream_participant 
                     VOICE_TOKEN_SIZE);
 }
 
-/* Returns the state that the relay gets: only the owner may send media, and only while the stream
- * is not paused and the owner is not suppressed. A muted owner may send video without audio, as
- * with a camera. */
+/* Returns a participant's state for the relay: only the owner may send media, and only while the
+ * stream is not paused and the owner is not suppressed. A muted owner may send video without audio.
+ */
 struct relay_voice_state stream_state_for_relay(const struct stream *s,
                                                 const struct stream_participant *p, bool there)
 {
@@ -153,8 +153,8 @@ static void emit_stream_server_update(struct call *call, const struct stream *s,
                     &server_schema, &server);
 }
 
-/* Sends a participant his token and the endpoint of the stream. If `lost` is set (the previous node
- * is dead), sends an update without an endpoint first. */
+/* Sends the token and the endpoint of a stream to a participant. If `lost` is set (the previous
+ * node is dead), sends an update without an endpoint first. */
 static void connect_stream_participant(struct call *call, const struct stream *s,
                                        const struct stream_participant *p, struct str endpoint,
                                        bool lost)
@@ -237,8 +237,8 @@ static enum err ignore_unknown_stream(enum err e)
     return e == ERR_UNKNOWN_STREAM ? OK : e;
 }
 
-/* Clears self_stream in the voice state of the stream's owner, who may be in another channel by
- * now, or in none. */
+/* Clears self_stream in the voice state of the stream's owner, who may meanwhile be in another
+ * channel or in none. */
 static enum err clear_self_stream(struct call *call, const struct stream_key *key)
 {
     struct voice_state s;
@@ -325,7 +325,7 @@ enum err streams_on_permission_change(struct call *call, const struct voice_stat
     return r->permissions & PERMISSION(STREAM) ? OK : end_stream_of_user(call, r->state);
 }
 
-/* Updates a participant's streams in his voice channel after a change of his voice state. */
+/* Updates the streams of a user in his voice channel after a change of his voice state. */
 static enum err update_participant_in_stream(struct call *call, const struct voice_state *state,
                                              snowflake owner_id)
 {

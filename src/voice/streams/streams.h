@@ -8,11 +8,11 @@
 #include "voice/states.h"
 #include "voice/streams/rules.h"
 
-/* Fields of a user's voice state that affect the streams he owns or watches. */
+/* Flags of a user's voice state that affect the streams that he owns or watches. */
 struct stream_voice_flags {
-    bool muted; /* server mute; self-mute does not mute the stream */
+    bool muted; /* muted by the server; self-mute does not mute the stream */
     bool deaf;
-    bool is_not_speaker; /* the user is suppressed and therefore no speaker of the stage */
+    bool is_not_speaker; /* the user is suppressed on a stage, so he is no speaker */
     struct opt_int flags, platform;
 };
 
@@ -21,7 +21,7 @@ struct stream {
     snowflake rtc_server_id;
     struct str region;
     bool paused, notified;
-    /* File names "hash.ext"; .p is NULL if the stream has no such file. */
+    /* Names of the stream's files, "hash.ext"; .p is NULL if the stream has no such file. */
     struct str preview, video;
 };
 
@@ -41,16 +41,15 @@ enum err stream_find_by_rtc_server(struct tx *tx, snowflake rtc_server_id, struc
 enum err stream_insert(struct tx *tx, const struct stream *s);
 enum err stream_update(struct tx *tx, const struct stream *s);
 enum err stream_delete(struct tx *tx, snowflake owner_id);
-/* Lists the participants (struct stream_participant) in the order of joining. */
+/* Lists the participants (struct stream_participant) of a stream in the order of joining. */
 enum err stream_list_participants(struct tx *tx, snowflake owner_id, struct list *ret);
-/* Finds one participant. Returns ERR_UNKNOWN_STREAM if the user is not a participant. */
+/* Finds one participant of a stream. Returns ERR_UNKNOWN_STREAM if there is none. */
 enum err stream_participant_find(struct tx *tx, snowflake owner_id, snowflake user_id,
                                  struct stream_participant *ret);
 enum err stream_participant_write(struct tx *tx, snowflake owner_id,
                                   const struct stream_participant *p);
 enum err stream_participant_delete(struct tx *tx, snowflake owner_id, snowflake user_id);
-/* Return the owners (snowflakes) of streams: of those that a user watches, or of those that a user
- * watches or owns. */
+/* Return the owner ids (snowflakes) of streams that a user watches, or watches or owns. */
 enum err list_streams_watched_by(struct tx *tx, snowflake user_id, struct list *ret);
 enum err list_streams_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 struct stream_voice_flags stream_voice_flags_of(const struct voice_state *s);
@@ -65,7 +64,8 @@ enum err stream_emit_create(struct call *call, const struct stream *s,
                             const struct stream_participant *p);
 /* Emits STREAM_SERVER_UPDATE with new tokens to all participants. */
 enum err stream_renew_tokens(struct call *call, const struct stream *s);
-/* Emits STREAM_SERVER_UPDATE after a move to another node. Set lost if the old node is dead. */
+/* Emits STREAM_SERVER_UPDATE after the stream moved to another node. `lost` means that the previous
+ * node is dead. */
 enum err stream_move_to_node(struct call *call, const struct stream *s, bool lost);
 enum err stream_emit_update(struct call *call, const struct stream *s);
 void stream_emit_delete(struct call *call, uint64_t session, struct str key, const char *reason);
@@ -75,13 +75,13 @@ enum err stream_end_and_emit(struct call *call, const struct stream *s, const ch
 enum err stream_remove_viewer(struct call *call, const struct stream *s, snowflake user_id,
                               const char *reason);
 
-/* Returns the state of a participant for the relay, which contains the media that he may send. If
- * `there` is false, he has left the stream. */
+/* Returns the state of a participant for the relay, with the media that he may send. If `there` is
+ * false, he has left the stream. */
 struct relay_voice_state stream_state_for_relay(const struct stream *s,
                                                 const struct stream_participant *p, bool there);
 void stream_token_derive(const struct api *api, const struct stream_participant *p,
                          unsigned char ret[VOICE_TOKEN_SIZE]);
-/* Returns the channel id of the stream's room in voice connections. */
+/* Returns the channel id that identifies the stream's room in voice connections. */
 static inline snowflake stream_rtc_channel_id(const struct stream *s)
 {
     return s->rtc_server_id + 1;
@@ -106,8 +106,8 @@ enum err pause_stream(struct call *call, struct session_opcode *o);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Finds the stream that the path names. Returns ERR_UNKNOWN_STREAM if there is none, or a form
- * error if the key is invalid. */
+/* Finds the stream of the path. Returns ERR_UNKNOWN_STREAM if there is none, or a form error if the
+ * stream key is invalid. */
 enum err stream_find_by_path(struct call *call, struct stream *ret);
 
 /* --- files.c: previews ---------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* journal.c - writes the journal of this process to its mapped file. */
+/* journal.c - writes the journal of this process to a memory-mapped file. */
 #include "gateway/resume/journal/journal.h"
 
 #include <errno.h>
@@ -29,9 +29,10 @@ struct journal {
     int fd;
     struct journal_file_header *head; /* the mapped file */
     pthread_mutex_t lock;             /* protects the members below */
-    uint32_t *free;                   /* indexes of free journal slots that were used before */
+    /* indexes of journal slots that were used before and are free now */
+    uint32_t *free;
     uint32_t free_count, used, allocated;
-    bool full; /* the disk is full, and this was already logged */
+    bool full; /* the disk is full, which was already logged */
 };
 
 static char *journal_file_path(const char *folder, uint32_t identity)
@@ -87,7 +88,7 @@ void journal_close(struct journal *l)
         return;
     if (l->head)
         munmap(l->head, journal_slot_offset(JOURNAL_SLOTS_MAX));
-    if (l->head) /* without a mapping this process may not own the journal file */
+    if (l->head) /* without a mapping, the journal file may belong to another process */
         unlink(l->path);
     if (l->fd >= 0)
         close(l->fd);
@@ -113,8 +114,7 @@ static uint32_t journal_slot_index(struct journal *l, const struct journal_slot 
                       JOURNAL_SLOT_BYTES);
 }
 
-/* Allocates disk space for journal slots. Needs the journal's lock. Returns false if the disk is
- * full. */
+/* Allocates disk space for journal slots. Needs the lock. Returns false if the disk is full. */
 static bool journal_allocate_slots(struct journal *l)
 {
     if (l->used < l->allocated)
@@ -218,9 +218,8 @@ void journal_set_session_in_transit(struct session *s)
     journal_replication_send_session_now(s);
 }
 
-/* Records the activities. If they are too long, the session's journal slot stays marked as
- * incomplete: after a crash the client must identify again, because its activities would be
- * lost. */
+/* Records the activities of the session. If they are too long, the session's journal slot stays
+ * marked as incomplete: after a crash the client must identify again. */
 void journal_record_presence(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;

@@ -23,42 +23,44 @@ struct gateway_event;
 struct session;
 
 enum {
-    JOURNAL_SENT_MAX = 256, /* size of journal_slot.sent; a client may have missed up to 255 */
+    /* number of events in journal_slot.sent; a client may have missed up to 255 */
+    JOURNAL_SENT_MAX = 256,
     /* Maximum length of activities; sessions with longer activities are not recovered. */
     JOURNAL_PRESENCE_BYTES = 1536,
     JOURNAL_SLOT_BYTES = 4096,
-    /* Value of journal_slot.loop_index while the session moves between two loops. */
+    /* Value of journal_slot.loop_index while the session moves between two event loops. */
     JOURNAL_IN_TRANSIT = 0xffffffff,
 };
 
-/* Values in place of an event number, for dispatches that are not in the event log.
- * NUMBER_TRANSIENT: the dispatch may be lost. NUMBER_RESPONSE: response to a request of the
- * client. */
+/* Numbers recorded for dispatches that are not in the event log. NUMBER_TRANSIENT: the dispatch may
+ * be lost. NUMBER_RESPONSE: the dispatch is the response to a request of the client. */
 enum { NUMBER_TRANSIENT = 0, NUMBER_RESPONSE = 1 };
 
 /* The record of one session in the journal file. */
 struct journal_slot {
-    /* The fields up to `client` come from IDENTIFY. */
+    /* The next fields, up to `client`, come from IDENTIFY. */
     uint64_t user_id, caller_kind, presences, intents, shard_id, shard_count, status, client_kind;
     int64_t capabilities, large_threshold, presence_ms;
     char id[40], client[64];
     /* The members from here on change. */
-    _Atomic uint32_t is_incomplete; /* set during a write, or if activities are too long */
+    /* set during a write, or if the activities are too long for the slot */
+    _Atomic uint32_t is_incomplete;
     /* Number of running session tasks; dispatches of tasks are not in the event log. */
     _Atomic uint32_t tasks;
     /* Index of the loop whose event position applies to the session, or JOURNAL_IN_TRANSIT. */
     _Atomic uint32_t loop_index;
     uint32_t presence_n;
-    uint64_t first; /* first seq whose event number is in this journal slot */
-    uint64_t base;  /* every event up to this number was sent to the client, or is in `sent` */
+    uint64_t first; /* seq of the first dispatch whose event number is in this journal slot */
+    uint64_t base;  /* all events up to this number were sent to the client or are in `sent` */
     _Atomic uint64_t seq; /* seq of the last recorded dispatch */
     char presence[JOURNAL_PRESENCE_BYTES];
-    uint64_t sent[JOURNAL_SENT_MAX]; /* event numbers, at index seq modulo JOURNAL_SENT_MAX */
+    /* event numbers of the last dispatches; the index is seq modulo JOURNAL_SENT_MAX */
+    uint64_t sent[JOURNAL_SENT_MAX];
 };
 
 /* --- the journal of this process ------------------------------------------------------ */
 
-/* Returns NULL on failure, and logs the reason. */
+/* Creates the journal file of this process. Returns NULL on failure, and logs the reason. */
 struct journal *journal_open(const char *folder, uint32_t identity);
 /* Deletes the journal file, because no session needs it any more. Accepts NULL. */
 void journal_close(struct journal *l);
@@ -67,19 +69,19 @@ void journal_close(struct journal *l);
  * are recorded. The slot begins in the state JOURNAL_IN_TRANSIT. */
 void journal_add_session(struct session *s);
 /* A loop's event position is the number of the last event that the loop has delivered. After
- * journal_set_session_loop the event position of the session's loop applies to the session.
- * journal_set_session_in_transit ends that before the session leaves its loop. */
+ * journal_set_session_loop the event position of the session's loop applies to the session. After
+ * journal_set_session_in_transit, which must precede a move, no loop's position applies. */
 void journal_set_session_loop(struct session *s);
 void journal_set_session_in_transit(struct session *s);
 void journal_record_presence(struct session *s);
 void journal_record_session_tasks(struct session *s);
 void journal_remove_session(struct session *s);
-/* Returns the address of a loop's event position in the journal file, or NULL. */
+/* Returns the address of a loop's event position in the journal file, or NULL without a journal. */
 _Atomic uint64_t *journal_loop_position(struct journal *l, unsigned hub);
 
-/* Records a dispatch. The process may be killed between any two of these statements. Then the entry
- * of `sent` for the next seq has either a number that does not count yet, or an old number that
- * `base` includes already. */
+/* Records a dispatch. The process may be killed between any two of these statements. The entry of
+ * `sent` for the next seq then has a number that is not valid yet, or an old number that `base`
+ * already includes. */
 static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t seq, uint64_t number)
 {
     uint64_t next = slot->sent[(seq + 1) % JOURNAL_SENT_MAX];
@@ -93,30 +95,30 @@ static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t s
 /* --- journals of dead processes ------------------------------------------------------- */
 
 enum journal_find_result {
-    JOURNAL_UNKNOWN, /* this machine has no journal file of the node, or the file is not reliable */
+    JOURNAL_UNKNOWN,     /* this machine has no reliable journal file of the node */
     JOURNAL_OWNER_ALIVE, /* the owner process is alive */
-    JOURNAL_SEQ_MISSING, /* the node does not reply; its replica lacks the client's seq */
-    JOURNAL_UNUSABLE,    /* the node does not reply; its replica is unusable */
-    /* The process is dead, but its journal does not have enough to recover the session. */
+    /* the node does not reply, and the replica of its journal lacks the client's seq */
+    JOURNAL_SEQ_MISSING,
+    JOURNAL_UNUSABLE, /* the node does not reply, and the replica of its journal is unusable */
+    /* The node's process is dead, but its journal is not sufficient to recover the session. */
     JOURNAL_INSUFFICIENT,
     JOURNAL_FOUND,
 };
 
 struct found_journal_session {
     struct journal_slot *slot; /* copy of the session's journal slot, in the arena */
-    /* Every event up to this number was sent to the session or does not concern it. */
+    /* Number of an event: all events up to it were sent to the session or do not concern it. */
     uint64_t seen;
 };
 
-/* Finds the session in the journal of the node `identity`, for a client that has read up to
- * `seq`. */
+/* Finds a session in the journal of node `identity`, for a client that has read up to `seq`. */
 enum journal_find_result journal_find_session(const char *folder, uint32_t identity,
                                               uint64_t number, uint64_t seq, struct arena *arena,
                                               struct found_journal_session *ret);
-/* Returns an event number: every event up to it was sent to the session or does not concern it. */
+/* Returns the number of an event: all events up to it were sent or do not concern the session. */
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
-/* Sets *ret to an event number: a client that has read up to `seq` has all its events up to that
- * number. Returns false if the journal slot does not go back that far. */
+/* Sets *ret to the number of an event: a client that has read up to `seq` has all its events up to
+ * that event. Returns false if the journal slot does not go back that far. */
 bool journal_slot_find_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
                                              uint64_t seq, uint64_t *ret);
 /* Deletes journal files of processes that have been dead for longer than a session can be resumed.

@@ -20,12 +20,13 @@ struct journal_loop_record {
 
 struct journal_file_header {
     _Atomic uint64_t magic; /* written last */
-    /* When another process first found this process dead, in ms; 0 if that did not happen. */
+    /* Time at which another process first found this process dead, in ms; 0 if none did. */
     int64_t gone_ms;
     char boot[JOURNAL_BOOT_ID]; /* kernel boot id; after a reboot the file may be inconsistent */
     char rest[8];
     struct journal_loop_record loops[JOURNAL_LOOPS_MAX];
-    _Atomic uint64_t numbers[JOURNAL_SLOTS_MAX]; /* session number of each journal slot, or 0 */
+    /* number of the session in each journal slot; 0 if the slot is free */
+    _Atomic uint64_t numbers[JOURNAL_SLOTS_MAX];
 };
 
 /* Reads the kernel's boot id; `out` is empty if there is none. */

@@ -18,10 +18,10 @@ static bool journal_slot_can_resume_from_seq(const struct journal_slot *slot, ui
            slot->seq - seq < JOURNAL_SENT_MAX && slot->presence_n <= sizeof slot->presence;
 }
 
-/* Sets *ret to the number of the first event that the client has not read and that is in the event
- * log; 0 if there is none. Every event before it was sent to the session or does not concern it.
- * Returns false if the client has not read a response to a request: responses are not in the event
- * log and cannot be sent again. */
+/* Sets *ret to the number of the first event in the event log that the client has not read; 0 if
+ * there is none. All earlier events were sent or do not concern the session. Returns false if the
+ * client has not read a response to a request: responses are not in the event log and cannot be
+ * sent again. */
 static bool find_first_event_after_seq(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
 {
     *ret = 0;
@@ -89,8 +89,8 @@ void read_kernel_boot_id(char out[JOURNAL_BOOT_ID])
         close(fd);
 }
 
-/* Returns whether the file was written since the last boot. The kernel writes pages to disk in any
- * order, so after a crash of the machine the file is not consistent. */
+/* Returns whether the file was written since the last boot. The kernel writes memory-mapped pages
+ * to disk in any order, so a crash of the machine leaves an inconsistent file. */
 static bool journal_is_from_this_boot(int fd)
 {
     char then[JOURNAL_BOOT_ID], now[JOURNAL_BOOT_ID];
@@ -101,8 +101,8 @@ static bool journal_is_from_this_boot(int fd)
            memcmp(then, now, sizeof now) == 0;
 }
 
-/* Returns whether the file may be deleted. A crash leaves no timestamp, so the time counts from
- * when another process first found the process of the file dead. */
+/* Returns whether the journal file may be deleted. A crash leaves no timestamp, so the time counts
+ * from when another process first found the owner of the file dead. */
 static bool journal_is_outdated(int fd, int64_t now_ms)
 {
     int64_t gone_ms = 0;
@@ -116,8 +116,7 @@ static bool journal_is_outdated(int fd, int64_t now_ms)
     return pwrite(fd, &now_ms, sizeof now_ms, at) != (ssize_t)sizeof now_ms;
 }
 
-/* Finds the journal slot of a session in a journal file. Returns false if the file has no such
- * session. */
+/* Finds the slot of a session in a journal file. Returns false if the file does not have it. */
 static bool find_journal_slot_of_session(int fd, struct arena *arena, uint64_t number,
                                          uint32_t *ret)
 {

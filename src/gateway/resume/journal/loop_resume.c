@@ -1,4 +1,4 @@
-/* loop_resume.c - a loop's state for RESUME: retained events, requests, timers. */
+/* loop_resume.c - what an event loop stores for RESUME: retained events, requests, timers. */
 #include "gateway/resume/journal/loop_resume.h"
 
 #include "base/mem.h"
@@ -14,8 +14,8 @@ enum {
     REQUEST_INTERVAL_MS = 250,
 };
 
-/* Stops retaining all events: the limit of bytes or the time is over. A client that resumes a
- * suspended session after this must identify again. */
+/* Stops retaining all events, because the limit of bytes or time is reached. A client that resumes
+ * a suspended session after this must identify again. */
 static void stop_retaining_events(struct gateway_loop *h)
 {
     h->resume.retains_all = false;

@@ -1,4 +1,4 @@
-/* owner_rows.c - the table session_homes, which has the node that owns each session. */
+/* owner_rows.c - the table session_homes, which says which node owns a session. */
 #include "gateway/resume/journal/owner_rows.h"
 
 #include "base/test_faults.h"
@@ -70,13 +70,13 @@ static const char INSERT_MISSING_NODE[] =
 static const char SELECT_RECENTLY_MISSING[] = "select 1 from past_servers where identity = $1 and "
                                               "missed_ms > $2";
 static const char DELETE_OLD_MISSING[] = "delete from past_servers where missed_ms <= $1";
-/* Deletes the row of a missing node that is alive again, so that a new grace period begins when it
- * is missing next time. */
+/* Deletes the record that a node was missing, because it is alive again: when it is missing next
+ * time, a new grace period begins. */
 static const char DELETE_RETURNED_NODES[] = "delete from past_servers where identity in "
                                             "(select n.identity from nodes n where n.state = 1)";
 
-/* Sets *ret to whether the node has been missing for less than grace_ms. A crash leaves no
- * timestamp, so the time counts from when the node was first found missing. */
+/* Sets *ret to whether the node has been missing for less than grace_ms. Because a crash leaves no
+ * timestamp, the time counts from when the node was first found missing. */
 static enum err node_is_recently_missing(struct tx *tx, snowflake identity, int64_t grace_ms,
                                          int64_t now_ms, bool *ret)
 {

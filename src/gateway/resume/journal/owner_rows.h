@@ -1,4 +1,4 @@
-/* owner_rows.h - the table session_homes, which has the node that owns each session.
+/* owner_rows.h - the table session_homes, which says which node owns a session.
  *
  * In a cluster each session has one owner: the node that sends its events. A change of owner is a
  * compare-and-set of the row, so a session never has two owners. All functions but
@@ -12,7 +12,8 @@
 
 struct session_owner {
     bool found;
-    uint32_t identity; /* identity of the owner node; 0 if the session is suspended */
+    /* identity of the owner node; 0 if the session is suspended: any node may take it over */
+    uint32_t identity;
     bool alive;
 };
 

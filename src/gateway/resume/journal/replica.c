@@ -1,4 +1,4 @@
-/* replica.c - copies of other nodes' journals: handles messages, chooses the node of a replica,
+/* replica.c - copies of other nodes' journals: handles messages, chooses the node that gets a copy,
  * evicts old copies. */
 #include "gateway/resume/journal/replica.h"
 
@@ -105,7 +105,7 @@ bool all_replica_nodes_are_in_set(struct journal_replicas *k, uint32_t owner,
     size_t at = 0;
 
     pthread_mutex_lock(&k->lock);
-    /* False after the start of this node, when it knows no node that stores copies. */
+    /* False after this node has started, because it does not know yet which nodes store copies. */
     bool are_in_set = k->replicas.count > 0;
     while ((identity = (uintptr_t)map_next_value(&k->replicas, &at)))
         are_in_set = are_in_set && (identity == k->identity || identity == owner ||
@@ -175,8 +175,7 @@ static bool replica_session_is_expired(int64_t received_ms, int64_t now_ms)
     return now_ms - received_ms > SESSION_EXPIRY_MS + REPLICATION_SLACK_MS;
 }
 
-/* Removes expired copies. The list is sorted by age, so the loop ends at the first copy that has
- * not expired. */
+/* Removes expired copies. The list is sorted by age, so the loop ends at the first valid copy. */
 void journal_replicas_evict_expired(struct journal_replicas *k, int64_t now_ms)
 {
     size_t count = 0, at = 0;

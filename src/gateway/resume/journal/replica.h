@@ -2,12 +2,13 @@
  *
  * A journal (journal.h) survives its process, not its machine. So each node sends its journal
  * records through NATS to one other node (replication.h) before clients can have read the events. A
- * copy that is behind is still exact for clients that have read no more than it has, because later
- * events are in the event log. A client that has read more must identify again.
+ * copy that lacks the last events is still exact for a client that has not read these events,
+ * because they are in the event log. A client that has read more than the copy has must identify
+ * again.
  *
- * Messages are numbered per loop. After a lost message the loop's position applies to no session
- * until the whole session is sent again, and new records of a session must continue the last ones.
- * A replica that misses a message reports it. A node stores only copies with its own slot layout
+ * Messages are numbered per loop. A replica that misses a message reports it to the owner. Until a
+ * whole session is then sent again, the loop's event position does not apply to its copy, and new
+ * records must continue the last records. A node stores only copies with its own slot layout
  * (JOURNAL_MAGIC), and gets copies only after it has announced that it stores them.
  *
  * A client may connect to any node: a node without a copy sends a request to all others. The
@@ -22,21 +23,24 @@
 struct journal_replicas;
 
 /* Kind of a replication message. After the kind, each message has a node identity: the sender, or
- * the owner of the session. The comment of each kind lists the fields that follow. */
+ * the owner of the session. The comments list the fields after these two. */
 enum replica_message {
-    REPLICA_RECORDS, /* fields: magic, loop, message number, position (0 if unchanged), records */
-    REPLICA_REQUEST, /* fields: requesting node, session number, last seq that the client read */
-    /* Field: index of a loop. The receiver must send all sessions of this loop again. */
+    /* fields: magic number, loop index, message number, event position (0 if unchanged), records */
+    REPLICA_RECORDS,
+    /* fields: requesting node, session number, seq of the last event that the client read */
+    REPLICA_REQUEST,
+    /* Field: index of a loop. The sender missed a message: the receiver must send all sessions of
+     * this loop again. */
     REPLICA_GAP,
-    REPLICA_SESSION, /* fields: session number, position of the session's loop, magic, slot */
-    /* Fields: session number, first and last seq; the sender's copy is unusable for the client. */
+    /* reply. Fields: session number, event position of the loop, magic number, journal slot */
+    REPLICA_SESSION,
+    /* Reply. Fields: session number, first and last seq of a copy that the client cannot use. */
     REPLICA_REFUSAL,
     REPLICA_HELLO,   /* field: magic number; announces that the sender stores copies of journals */
-    REPLICA_UNKNOWN, /* field: session number; the sender has no copy of the requested session */
+    REPLICA_UNKNOWN, /* reply. Field: session number; the sender has no copy of this session */
 };
 
-/* Kind of a journal record. The session number follows, then the fields that the comment of each
- * kind lists. */
+/* Kind of a journal record. The session number follows, then the fields listed here. */
 enum journal_record_kind {
     /* Fields: number of the last event sent; journal slot without activities; activities. */
     RECORD_WHOLE_SESSION,
@@ -46,9 +50,10 @@ enum journal_record_kind {
 
 /* Result of handling a message. */
 struct replica_reply {
-    uint32_t to;         /* identity of the node to which a reply must be sent; 0 means no reply */
+    /* identity of the node to which the reply must be sent; 0 means no reply */
+    uint32_t to;
     struct buf bytes;    /* the reply */
-    uint64_t number;     /* number of the requested session if this is a reply, or 0 */
+    uint64_t number;     /* number of the requested session if the message was a reply, or 0 */
     uint32_t unknown_at; /* node that has replied that it has no copy of the session, or 0 */
     bool hello;          /* the message was REPLICA_HELLO: another node stores copies */
     bool restart; /* the message was REPLICA_GAP: the replica has missed a message of this node */
@@ -69,7 +74,7 @@ void append_replica_hello(struct buf *out, uint32_t identity);
 enum journal_find_result replica_find_session(struct journal_replicas *k, uint32_t identity,
                                               uint64_t number, uint64_t seq, struct arena *arena,
                                               struct found_journal_session *ret);
-/* Returns whether each living node that stores copies is this node, the node `owner`, or in
+/* Returns whether every living node that stores copies is this node, the node `owner`, or one of
  * `identities`. Returns false if no node is known that stores copies. */
 bool all_replica_nodes_are_in_set(struct journal_replicas *k, uint32_t owner,
                                   const struct map *identities);

@@ -10,7 +10,7 @@
 #include "gateway/resume/journal/replica.h"
 #include "gateway/resume/journal/journal_file.h"
 
-/* State of the messages received from one loop of a node. */
+/* State of the replication messages of one loop of another node. */
 struct replicated_loop_state {
     uint64_t messages, position;
     uint64_t gaps; /* number of gaps found so far in the message numbers of this loop */
@@ -26,12 +26,12 @@ struct replicated_session {
     struct list_link link; /* link in replicas.by_age */
     uint64_t number;
     uint32_t identity;   /* owner node */
-    int64_t received_ms; /* when the whole session was last received, in ms */
-    unsigned sent_by;    /* index of the loop that sent the whole session */
-    uint64_t began;      /* first seq that the owner's journal has of the session */
+    int64_t received_ms; /* time at which the whole session was last received, in ms */
+    unsigned sent_by;    /* index of the owner's loop that sent the whole session */
+    uint64_t began;      /* first seq that the journal of the session's owner has */
     uint64_t gaps;     /* value of replicated_loop_state.gaps when the whole session was received */
-    bool borrowed;     /* another replica sent this copy, not the owner */
-    uint64_t position; /* event position of the session's loop; valid if `borrowed` */
+    bool borrowed;     /* another replica sent this copy, not the owner of the session */
+    uint64_t position; /* event position of the loop of the session; valid if `borrowed` */
     struct journal_slot slot;
 };
 
@@ -39,15 +39,17 @@ struct journal_replicas {
     uint32_t identity;    /* identity of this node */
     pthread_mutex_t lock; /* protects the members below */
     struct map nodes;     /* node identity -> struct replicated_node */
-    struct map sessions;  /* session number -> struct replicated_session, sent by its owner */
-    /* Session number -> struct replicated_session that another replica sent for a client of this
-     * node. This map is separate from `sessions`, because the copy in `sessions` may come from a
-     * former owner that died. */
+    /* copies sent by the owner: session number -> struct replicated_session */
+    struct map sessions;
+    /* Copies that another replica sent for a client of this node: session number -> struct
+     * replicated_session. They are not in `sessions`, because the copy in `sessions` may come from
+     * a former owner that died. */
     struct map borrowed;
-    /* All copies of sessions, ordered by the time of receipt; the newest is last. */
+    /* All copies of sessions, sorted by the time of receipt; the newest is last. */
     struct list_link by_age;
     struct map replicas; /* identities of nodes that store copies; key and value are equal */
-    bool full;           /* the limit of sessions is reached, and this was already logged */
+    /* the limit of sessions is reached, which was already logged */
+    bool full;
 };
 
 /* All functions below must be called with the replica's lock held. */
@@ -63,8 +65,8 @@ void replica_session_record_receipt(struct journal_replicas *k, struct replicate
  * copy of another owner, creates a new one. Returns NULL if the replica is full. */
 struct replicated_session *replica_session_get_or_create(struct journal_replicas *k, bool borrowed,
                                                          uint64_t number, uint32_t identity);
-/* Return the copy of a session of this owner, or NULL if there is none. replica_session_find
- * prefers the copy in `borrowed`, which was stored because it had more events. */
+/* Return the copy of the session that belongs to this owner, or NULL. replica_session_find prefers
+ * the copy in `borrowed`, which was stored because it had more events. */
 struct replicated_session *replica_session_find(const struct journal_replicas *k, uint64_t number,
                                                 uint32_t identity);
 struct replicated_session *replica_session_find_in_map(const struct map *copies, uint64_t number,

@@ -82,8 +82,8 @@ static struct replicated_node *replica_node_get_or_create(struct journal_replica
     return s;
 }
 
-/* Copies the first fields of a received record to a journal slot, and terminates the strings,
- * because they come from another process. */
+/* Copies the first fields of a received record to a journal slot, and terminates the strings with
+ * NUL, because another process sent them. */
 static void copy_session_head_to_slot(struct journal_slot *slot, struct str head,
                                       struct str presence)
 {
@@ -95,8 +95,8 @@ static void copy_session_head_to_slot(struct journal_slot *slot, struct str head
 }
 
 /* Returns whether a record is outdated. When a session moves between two loops of its node, both
- * loops send records; older records of the former loop are ignored. If the owner's journal of the
- * session began again, its seq may be lower; the record is then not outdated. */
+ * loops send records; older records of the former loop are ignored. A record with a lower seq is
+ * not outdated if the owner's journal of the session began again. */
 static bool session_record_is_outdated(const struct replicated_session *s, unsigned hub,
                                        const struct journal_slot *delivered_to)
 {
@@ -104,8 +104,8 @@ static bool session_record_is_outdated(const struct replicated_session *s, unsig
            delivered_to->seq < s->slot.seq;
 }
 
-/* Stores a whole session. The event numbers that the copy already has stay valid if they end at the
- * seq at which the record ends. */
+/* Stores a whole session. Event numbers that the copy already has stay valid if they end at the
+ * last seq of the record. */
 static void handle_whole_session_record(struct journal_replicas *k,
                                         const struct replicated_node *from, unsigned hub,
                                         struct serialized_data_reader *in)

@@ -1,4 +1,4 @@
-/* replica_requests.c - requests for copies of sessions, for a local client or another node. */
+/* replica_requests.c - handles requests of local clients and other nodes for sessions. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -94,7 +94,7 @@ void replica_handle_request(struct journal_replicas *k, uint32_t identity,
 }
 
 /* Returns whether a received copy of a session has more events than the stored copy s. The former
- * and the current replica may both reply; the copy with more events is used. */
+ * and the current replica may both reply, so the copy with more events is used. */
 static bool received_copy_has_more_events(const struct journal_replicas *k,
                                           const struct replicated_session *s,
                                           const struct journal_slot *slot, uint64_t position)

@@ -14,7 +14,7 @@
 enum {
     MESSAGE_MAX_BYTES = 1 << 20,
     HELLO_MAX_BYTES = 64,
-    /* When a replication message has this size in bytes, it is sent immediately. */
+    /* A replication message is sent immediately when it has this size in bytes. */
     SEND_AT_BYTES = 256 * 1024,
     ROUND_TICKS = 10,       /* seconds */
     RESEND_PAUSE_TICKS = 3, /* seconds between two full resends after lost messages */
@@ -22,7 +22,7 @@ enum {
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
     STEP_MIN_SESSIONS = 256,     /* minimum number of sessions per step */
     STEP_MAX_BYTES = 512 * 1024, /* maximum number of bytes per step */
-    /* No session is resent while more bytes than this wait for NATS. */
+    /* No session is resent while more bytes than this are waiting to be sent to NATS. */
     ROUND_MAX_UNSENT_BYTES = 1 << 20,
 };
 
@@ -71,8 +71,8 @@ void append_session_end_record(struct buf *out, uint64_t number)
     serialize_u64(out, number);
 }
 
-/* Sends the records and the loop's event position. Position 0 leaves the replica's position
- * unchanged, because sessions whose records are not sent yet may have newer events. */
+/* Sends the collected records and the loop's event position. Position 0 leaves the replica's
+ * position unchanged; it is used if sessions with newer events have unsent records. */
 static void replication_send_message(struct journal_replication_of_loop *c, uint64_t position)
 {
     const struct gateway *g = c->gateway_loop->gateway;
@@ -83,7 +83,7 @@ static void replication_send_message(struct journal_replication_of_loop *c, uint
                                 loop_index(c->gateway_loop->loop), ++c->messages, position);
     buf_add_str(&message, buf_as_str(&c->out));
     buf_reset(&c->out);
-    /* If the buffer overflowed, the message is not sent. The replica notices the gap in the
+    /* A message whose buffer overflowed is not sent. The replica notices the gap in the message
      * numbers, as if NATS had lost the message. */
     if (!buf_is_full(&message))
         cluster_send_message_to_node(g->cluster, c->node, CLUSTER_LEDGERS, buf_as_str(&message));
@@ -146,7 +146,8 @@ void journal_replication_send_session_now(struct session *s)
         return;
     session_get_or_create_cluster_state(s)->whole = true;
     append_unsent_records_of_session(c, s);
-    replication_send_message(c, 0); /* sent now, before the session's next loop can send records */
+    /* send the record now, before the session's next loop can send records */
+    replication_send_message(c, 0);
 }
 
 void journal_replication_record_session_end(struct session *s)
@@ -190,8 +191,8 @@ static bool replication_round_mark_next_session(struct journal_replication_of_lo
     return true;
 }
 
-/* Marks sessions as unsent. The number of sessions per step is chosen so that the full resend takes
- * about ROUND_TICKS seconds if there are as many sessions as last time. */
+/* Marks sessions as unsent. The number of sessions per step is chosen so that a full resend of as
+ * many sessions as last time takes about ROUND_TICKS seconds. */
 bool journal_replication_round_mark_sessions(struct journal_replication_of_loop *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
@@ -271,7 +272,7 @@ struct replication_tick {
 };
 
 /* Returns whether a full resend must begin. If the replica has lost messages, the next full resend
- * begins after a pause, because more traffic would not help an overloaded node. */
+ * begins after a pause, because more messages would overload a node that loses messages already. */
 bool journal_replication_round_is_due(struct journal_replication_of_loop *c, bool restart)
 {
     c->restart_due |= restart;
@@ -321,8 +322,7 @@ static void post_replication_tick(struct gateway *g, unsigned hub, uint32_t node
     loop_post_message(t->gateway_loop->loop, &t->post);
 }
 
-/* Posts ticks to the loops with indexes from `from` to `to` - 1, each for one call of
- * on_replication_tick. */
+/* Calls on_replication_tick once on each of the loops with indexes from `from` to `to` - 1. */
 static void post_replication_ticks(struct gateway *g, unsigned from, unsigned to, uint32_t node,
                                    bool restart)
 {

@@ -20,23 +20,23 @@ struct journal_replication_of_loop {
     struct list_link
         unsent;     /* items: struct session_cluster_state, of sessions with unsent records */
     struct buf out; /* records of the next message */
-    uint32_t round; /* number of the current round (full resend) */
+    uint32_t round; /* number of the current full resend (round) */
     unsigned ticks; /* seconds since the last round began */
     bool round_runs;
-    size_t marked;        /* number of sessions that this round has marked as unsent */
-    size_t round_size;    /* number of sessions that the previous round has sent */
-    bool restart_due;     /* the replica missed a message, and no round has begun since */
-    unsigned pause_ticks; /* seconds until the next round may begin */
+    /* number of sessions that the current full resend has marked as unsent so far */
+    size_t marked;
+    size_t round_size;    /* number of sessions that the previous full resend has sent */
+    bool restart_due;     /* the replica missed a message, and no full resend has begun since */
+    unsigned pause_ticks; /* seconds until the next full resend may begin */
     struct deadline_list *steps;
-    struct deadline step; /* time of the next step of the current round */
+    struct deadline step; /* time of the next step of the current full resend */
 };
 
-/* Returns NULL if this node does not replicate its journal. */
+/* Creates the replication of one loop; NULL if this node does not replicate its journal. */
 struct journal_replication_of_loop *journal_replication_new(struct gateway_loop *h);
 void journal_replication_free(struct journal_replication_of_loop *c); /* accepts NULL */
 
-/* All of these functions must be called on the session's loop. If there is no replica, they do
- * nothing. */
+/* The next functions must be called on the session's loop. Without a replica they do nothing. */
 void journal_replication_mark_session_unsent(
     struct session *s); /* marks the whole session as unsent */
 void journal_replication_send_session_now(
@@ -44,10 +44,10 @@ void journal_replication_send_session_now(
 void journal_replication_record_session_end(struct session *s);
 void journal_replication_send_unsent_records(struct gateway_loop *h);
 
-/* Runs one step of a round: marks some sessions as unsent. Marks none if more than
- * ROUND_MAX_UNSENT_BYTES (`unsent`) wait for NATS. Returns false if the round is complete. */
+/* Runs one step of a round: marks some sessions as unsent. Marks none if `unsent`, the bytes
+ * waiting for NATS, exceeds ROUND_MAX_UNSENT_BYTES. Returns false if the round is complete. */
 bool journal_replication_round_mark_sessions(struct journal_replication_of_loop *c, size_t unsent);
-/* Returns whether a round must begin. Called once a second, or with `restart` because the replica
+/* Returns whether a round must begin. Called once a second, and with `restart` when the replica has
  * missed a message. */
 bool journal_replication_round_is_due(struct journal_replication_of_loop *c, bool restart);
 
@@ -82,8 +82,8 @@ static inline bool journal_replication_delays_output(const struct gateway_loop *
 
 void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
                                  uint64_t position);
-/* Appends a record of the whole session. hub_position is the event position of its loop, used if it
- * is valid for the session. */
+/* Appends a record of the whole session. hub_position is the event position of the session's loop,
+ * used if it applies to the session. */
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                  uint64_t hub_position);
 /* Appends a record of the event numbers of all dispatches after a seq. Returns false if the journal

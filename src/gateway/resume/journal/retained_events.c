@@ -1,8 +1,8 @@
 /* retained_events.c - events that a loop retains for sessions that move to it.
  *
- * A session needs the events whose delivery began after its transfer was requested. Events have an
- * ascending index. The oldest events are dropped as soon as no session that is still moving needs
- * them. */
+ * A session needs the events whose delivery began after its transfer was requested. Each retained
+ * event has an index, one higher than the event before. The oldest events are dropped when no
+ * moving session needs them any more. */
 #include "gateway/resume/journal/retained_events.h"
 
 #include "base/mem.h"

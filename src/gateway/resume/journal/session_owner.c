@@ -36,7 +36,7 @@ static enum err delete_session_owner_row(struct session_store_read *l, struct tx
 
 static void on_session_owner_row_written(struct session_store_read *l, enum err e)
 {
-    (void)e; /* a failed write has only the effects described at the top of this file */
+    (void)e; /* a failed write has no other effects than those described at the top of this file */
     mem_free(container_of(l, struct owner_row_write, store_write));
 }
 
@@ -63,8 +63,8 @@ void session_owner_insert(struct session *s)
 
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number)
 {
-    /* A gateway that stops deletes all owner rows of this node in one statement, so no single row
-     * is deleted then. */
+    /* While the gateway stops, do not delete single rows: it deletes all owner rows of this node in
+     * one statement. */
     if (!h->gateway->draining)
         begin_session_owner_row_write(h, number, 0, delete_session_owner_row);
 }

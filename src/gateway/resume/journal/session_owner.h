@@ -7,11 +7,11 @@
 struct gateway_loop;
 struct session;
 
-/* session_owner_insert records in the background that this node owns the session;
- * session_owner_delete records that it no longer does. */
+/* Change the owner row of a session, in the background: session_owner_insert records that this node
+ * owns the session, session_owner_delete deletes the row. */
 void session_owner_insert(struct session *s);
 void session_owner_delete(struct session *s);
-/* Deletes the owner row of a session that this node took over, but that cannot continue. */
+/* Deletes the owner row of a session that this node took over but cannot continue. */
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number);
 
 #endif
