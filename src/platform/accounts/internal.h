@@ -103,7 +103,7 @@ enum err end_other_login_sessions(struct call *call);
 /* --- caller_password.c ---------------------------------------------------------------- */
 
 /* Schedules a check of the password `given` before the handler runs. Call it in the route's
- * prepare. */
+ * prepare stage. */
 void require_caller_password(struct call *call, struct str given);
 /* Variant of require_caller_password for a password in the body field `field`. */
 void require_caller_password_in_field(struct call *call, struct str given, const char *field);
@@ -128,7 +128,8 @@ enum err modify_current_user_profile(struct call *call);
 
 /* --- registration.c ------------------------------------------------------------------- */
 
-/* Returns ERR_FEATURE_DISABLED if registration is closed. Call it first in the route's prepare. */
+/* Returns ERR_FEATURE_DISABLED if registration is closed. Call it first in the route's prepare
+ * stage. */
 enum err require_registration_open(struct call *call);
 /* Decides whether the caller may register. If *invite is a registration code of the operator,
  * consumes the code and clears *invite. Otherwise *invite remains: a guild invite, which the new

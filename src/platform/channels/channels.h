@@ -56,13 +56,13 @@ enum err member_permissions_in_channel(struct tx *tx, const struct member_access
 
 struct explained_permission_step {
     struct str text;
-    bool has; /* after this step of the computation, the member has the permission */
+    bool has; /* whether the member has the permission after this step of the computation */
 };
 struct permission_explanation {
     struct list steps; /* struct explained_permission_step */
     uint64_t permissions;
     bool allowed;
-    struct str cause; /* if not allowed: the step that decided, and how to change it */
+    struct str cause; /* if the permission is denied: the deciding step, and how to change it */
 };
 /* Explains step by step whether a member has a permission in a channel, or in the whole guild if c
  * is NULL. The result is always that of member_permissions_in_channel. */
@@ -95,7 +95,8 @@ enum err channel_insert(struct tx *tx, const struct channel *c);
 enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                                        bool *ret_new);
 
-/* Emits the event of a channel or thread that was imported, as new or changed. */
+/* Emits CHANNEL_CREATE or THREAD_CREATE for an imported channel if `created` is true, else the
+ * update event. */
 enum err channel_emit_imported(struct call *call, snowflake id, bool created);
 /* Deletes a guild channel that is no thread, with its threads and the events. Checks no
  * permissions. */
@@ -161,7 +162,7 @@ struct thread_list_query {
     enum thread_list_kind list;
     snowflake of; /* id of the guild (THREADS_OPEN_IN_GUILD), else of the parent channel */
     snowflake viewer, guild_id;
-    int64_t type, limit; /* channel type and limit; for archived threads only */
+    int64_t type, limit; /* for archived threads only: type of the threads, maximum number */
     int64_t
         before; /* end of the page: time in microseconds (archived threads) or thread id (joined) */
 };

@@ -14,8 +14,8 @@ enum {
     MAX_CHANNELS = 500,
     MAX_CHILDREN = 50,
     MAX_OVERWRITES = 1000,
-    MAX_GUILD_OVERWRITES =
-        50000,         /* maximum number over all channels of a guild; about 4 MiB of JSON */
+    MAX_GUILD_OVERWRITES = 50000, /* maximum number of overwrites in all channels of a guild; about
+                                   * 4 MiB of JSON */
     MAX_LOCKED = 2000, /* overwrites that one request may copy from categories (lock_permissions) */
     MAX_ACTIVE_THREADS = 1000, /* maximum number per guild */
     MAX_RECIPIENTS = 10,       /* maximum number of recipients of a group, including the caller */

@@ -67,8 +67,8 @@ static const struct thread_metadata *thread_metadata_from_row(const struct rows 
     return t;
 }
 
-/* Two counters of a thread: total_message_sent excludes the first message of a forum post;
- * message_count also excludes deleted messages. */
+/* Reads the two message counters of a thread: total_message_sent excludes the first message of a
+ * forum post; message_count also excludes deleted messages. */
 static void thread_counts_from_row(const struct rows *r, struct channel *c)
 {
     c->messages_written = row_int(r, 23);

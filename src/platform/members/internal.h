@@ -36,8 +36,8 @@ struct guild_ban {
 /* Returns ERR_UNKNOWN_BAN if the user is not banned. */
 enum err guild_ban_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                         struct guild_ban *ret);
-/* Lists bans by user id: the last bans before `before`, or if it is 0, the first ones after
- * `after`. */
+/* Lists bans ordered by user id: the last ones below `before` or, if `before` is 0, the first
+ * ones above `after`. */
 enum err guild_bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
                          int64_t limit, struct list *ret);
 /* Inserts a ban. If the user is already banned, *ret_new is false and the existing ban is not

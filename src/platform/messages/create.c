@@ -57,9 +57,9 @@ static const char LOCK_THREAD_ROW[] = "update channels set thread_archived = 0 w
 static const char UNARCHIVE_THREAD[] =
     "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
-/* If the thread is open but will soon be archived, writes its row without a change. The transaction
- * then conflicts with that of the archiving job, and the transaction that is retried sees the other
- * one's commit. */
+/* Unarchives the thread. If it is open but will soon be archived, writes its row without a
+ * change: the transaction then conflicts with that of the archiving job, and the one that is
+ * retried sees the other's commit. */
 static enum err unarchive_thread(struct call *call, const struct channel *c)
 {
     bool archived = c->thread_metadata && c->thread_metadata->archived;

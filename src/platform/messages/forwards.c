@@ -52,7 +52,7 @@ void message_set_snapshots(struct call *call, struct message *m)
 /* --- permission to forward a message ------------------------------------------------- */
 
 /* Resolves the channel of the message that is forwarded, with the caller's permissions there.
- * call->target is the same afterwards. */
+ * Restores call->target. */
 static enum err resolve_forward_source_channel(struct call *call, snowflake channel_id,
                                                struct call_path_objects *ret)
 {

@@ -131,8 +131,8 @@ enum err attachment_store_bytes(struct call *call, snowflake id, struct str give
  * attachment. */
 void attachment_apply_body_fields(struct attachment *a, const struct attachment_in_body *in);
 /* Lists the uploaded files of the request and the earlier uploads that the body names (struct
- * attachment), and deletes these uploads' rows in cloud_uploads. Returns ERR_UPLOAD_NOT_FOUND. In
- * cloud_uploads.c. */
+ * attachment), and deletes these uploads' rows in cloud_uploads. Returns ERR_UPLOAD_NOT_FOUND if
+ * an earlier upload does not exist. */
 enum err consume_uploads_named_in_body(struct call *call, snowflake owner_id, struct list *ret);
 /* Stores the uploaded files and lists them as struct attachment. Call it in a compute stage. */
 enum err uploaded_files_store(struct call *call, const struct list *drafts, struct list *ret);

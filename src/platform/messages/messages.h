@@ -55,8 +55,9 @@ enum err message_create_system_message(struct call *call, const struct channel *
 /* Reads a message with all fields that replies contain. Returns ERR_UNKNOWN_MESSAGE if it does not
  * exist or is ephemeral for another user. */
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret);
-/* Call after writing a reply with messages. For a bot without the MESSAGE_CONTENT intent, removes
- * the content of guild messages that the bot did not write and that do not mention the bot. */
+/* Removes content of guild messages from a reply to a bot without the MESSAGE_CONTENT intent,
+ * unless the bot wrote the message or is mentioned in it. Call it after writing a reply with
+ * messages. */
 enum err messages_hide_content_from_bot(struct call *call);
 /* Reads a message. In contrast to message_find, also returns a message that is ephemeral for
  * another user. */
@@ -74,7 +75,7 @@ enum err message_update_row_and_emit(struct call *call, const struct channel *c,
 /* Emits MESSAGE_CREATE (`created`) or MESSAGE_UPDATE of a message that was imported. */
 enum err message_emit_imported(struct call *call, const struct channel *c, snowflake id,
                                bool created);
-/* Removes the pin of a message with the events. */
+/* Unpins a message and emits the events. */
 enum err message_unpin_and_emit(struct call *call, const struct channel *c, struct message *m);
 
 /* Sets the message flag HAS_THREAD if `shown` is true, else clears it, and emits MESSAGE_UPDATE. */

@@ -210,8 +210,8 @@ static struct str derive_password_fingerprint(const struct call *call, const str
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 
-/* Returns the message authentication code of a ticket. said: the ticket's account id, expiry and
- * password fingerprint. */
+/* Returns the message authentication code of a ticket. `said` is the text that the code
+ * protects: the ticket's account id, expiry and password fingerprint. */
 static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
                                     enum mfa_ticket_purpose purpose)
 {

@@ -34,7 +34,7 @@ enum err webauthn_consume_assertion(struct call *call, snowflake user_id, struct
                                     struct str credential);
 
 enum err webauthn_credentials_list(struct tx *tx, snowflake user_id, struct list *ret);
-/* Return ERR_NOT_FOUND if the account does not have this key. */
+/* Finds a security key of the account. Returns ERR_NOT_FOUND if the account does not have it. */
 enum err webauthn_credential_find(struct tx *tx, snowflake user_id, snowflake id,
                                   struct webauthn_credential *ret);
 enum err webauthn_credential_rename(struct tx *tx, const struct webauthn_credential *key);

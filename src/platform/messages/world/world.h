@@ -69,7 +69,8 @@ void import_forwarded_snapshot(struct world_file_importer *im, const struct worl
 enum err export_forwarded_snapshots(struct world_file_exporter *ex, struct world_file_entries to);
 /* authors.c: the author of an imported message. .author is 0 if a form error was reported. */
 struct imported_message_author {
-    snowflake author, webhook; /* If a webhook is the author, both are the webhook's id. */
+    snowflake author, webhook; /* ids of author and webhook; both the webhook's id if a webhook
+                                * is the author */
     struct opt_str name, avatar;
 };
 enum err import_message_author(struct world_file_importer *im, const struct world_message *m,
