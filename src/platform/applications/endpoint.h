@@ -21,8 +21,8 @@ struct endpoint_request {
     void *arg;
 };
 
-/* Copies and sends the request. Later calls r->done with the result. Call it on the event loop of
- * the call. */
+/* Copies the request and sends it; calls r->done with the result later. Call it on the event
+ * loop of the call. */
 void endpoint_send_request(const struct call *call, const struct endpoint_request *r);
 
 /* Await stage of a call whose body (struct application_patch) sets an endpoint URL. Sends a PING

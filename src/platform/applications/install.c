@@ -107,7 +107,8 @@ struct integration integration_from_application(struct arena *arena, const struc
     };
 }
 
-/* Keep this function consistent with the SQL condition INTEGRATION_HAS_COMMANDS. */
+/* True if one of the scopes permits commands. Keep it consistent with the SQL condition
+ * INTEGRATION_HAS_COMMANDS. */
 static bool has_commands_scope(const struct list *scopes)
 {
     return scope_list_contains(scopes, "applications.commands");

@@ -8,7 +8,7 @@
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* Request body of POST and PATCH of a rule. In a POST more fields are required. */
+/* Request body that creates or changes a rule. Creating requires more fields than changing. */
 struct automod_rule_patch {
     struct opt_str name;
     struct opt_int event_type, trigger_type;
@@ -78,7 +78,7 @@ struct automod_text_check {
     struct list hits;  /* struct automod_hit of the title and the text */
     struct list named; /* struct automod_hit of the name */
     snowflake spam;    /* id of the guild's rule against spam; 0 if it has none */
-    bool found; /* the texts were matched with the rules of .version; .hits and .named are valid */
+    bool found;        /* whether .hits and .named are the result for the rules of .version */
 };
 
 /* Matches the texts with the guild's compiled rules. If the rules are not compiled yet, or if
@@ -98,8 +98,8 @@ extern const struct hook_listeners automod_hooks;
 /* A text or name that violates a rule, and its author. */
 struct automod_offence {
     const struct member *member;
-    const struct channel *channel; /* NULL if a name violated the rule */
-    snowflake message_id;          /* 0 if the message was not stored */
+    const struct channel *channel; /* channel of the text; NULL if a name violated the rule */
+    snowflake message_id;          /* id of the stored message; 0 if it was not stored */
     struct str content;
     bool blocked;
     const char

@@ -17,7 +17,8 @@
 /* A text in lower case, with the offsets of the original text. */
 struct folded_text {
     struct str text, original;
-    const uint32_t *offsets; /* original offset of each byte and the end; NULL if equal */
+    const uint32_t *offsets; /* offset in .original of each byte and of the end; NULL if .text is
+                              * .original */
 };
 
 struct folded_text text_fold_case(struct arena *arena, struct str text);
@@ -62,7 +63,7 @@ struct keyword_hit {
 };
 
 struct keyword_matches {
-    struct keyword_hit *hits; /* indexed by rule; NULL if the automaton has no keywords */
+    struct keyword_hit *hits; /* first hit of each rule; NULL if the automaton has no keywords */
     uint32_t **allowed_end; /* [rule][i]: end of the longest allowed range that starts at or before
                                byte i; NULL if there is no allow list */
     size_t steps; /* number of automaton steps, for tests; at most two per byte and pass */

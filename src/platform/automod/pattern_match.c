@@ -67,7 +67,7 @@ struct pattern_search {
     struct str text;
     size_t at; /* offset of the next character */
     struct active_states now, next;
-    uint32_t *stack; /* states that were added, but whose successors were not yet */
+    uint32_t *stack; /* added states whose successors are still to be added */
     struct class_result *class_results;
     uint32_t round;
     uint32_t asserted;         /* bits of the enum pattern_assert values that are true at .at */

@@ -37,7 +37,7 @@ enum err role_emit_delete(struct call *call, const struct role *r);
 
 /* Deletes a role with the events. */
 enum err role_delete_and_emit(struct call *call, const struct role *role);
-/* Emits the event of a role that was imported, as new or changed. */
+/* Emits GUILD_ROLE_CREATE for an imported role if `created` is true, else GUILD_ROLE_UPDATE. */
 enum err role_emit_imported(struct call *call, snowflake guild_id, snowflake id, bool created);
 
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
@@ -154,8 +154,8 @@ struct audit_log_change {
     struct str key;
     struct opt_str old_value, new_value;
 };
-/* Adds a change of a field to an audit log entry. before and now are JSON; if they are equal, adds
- * nothing. p of before (now) is NULL if the field did not exist before (does not exist now). */
+/* Adds a change of a field to an audit log entry. before and now are JSON; if they are equal,
+ * adds nothing. before.p (now.p) is NULL if the field did not exist before (does not exist now). */
 void audit_log_add_change_to_list(struct call *call, struct list *changes, const char *key,
                                   struct str before, struct str now);
 /* Variant of audit_log_add_change_to_list that takes values of the type `type` instead of JSON.

@@ -7,7 +7,8 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MAX_NEW_GUILD_OVERWRITES = 1000, /* maximum over all channels in the body of POST /guilds */
+    MAX_NEW_GUILD_OVERWRITES = 1000, /* maximum number of overwrites in all channels of a POST
+                                      * /guilds body */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */

@@ -179,8 +179,8 @@ size_t count_distinct_emoji(struct str text)
     return count;
 }
 
-/* After the counter shards were merged: deletes them, and also the rows of emoji that have no users
- * left, because their last users were removed in different shards. */
+/* Deletes the counter shards after they were merged, and also the rows of emoji that have no
+ * users left, because their last users were removed in different shards. */
 static enum err delete_merged_counter_shards(struct tx *tx, const struct message *m)
 {
     if (m->reacted != HAS_REACTIONS_IN_COUNTER_SHARDS)

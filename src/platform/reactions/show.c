@@ -4,7 +4,7 @@
 
 /* A range of message ids, for queries about a page of messages. */
 struct message_range {
-    snowflake first, last; /* last is 0 if the range is empty */
+    snowflake first, last; /* ids of the first and last message; last is 0 if the range is empty */
 };
 
 static void extend_message_range(struct message_range *s, snowflake id)

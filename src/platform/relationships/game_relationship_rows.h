@@ -10,8 +10,8 @@
 enum err game_relationships_read(struct tx *tx, snowflake user_id, snowflake application_id,
                                  struct list *ret);
 
-/* Read or write the row of user_id, without user objects. The type is RELATIONSHIP_NONE if no row
- * exists; writing that type deletes the row. */
+/* Finds or saves the game relationship row of user_id, without user objects. The type is
+ * RELATIONSHIP_NONE if no row exists; saving this type deletes the row. */
 enum err game_relationship_find(struct tx *tx, snowflake user_id, snowflake target_id,
                                 snowflake application_id, struct game_relationship *ret);
 enum err game_relationship_save(struct tx *tx, const struct game_relationship *g);

@@ -53,7 +53,7 @@ extern const struct schema guild_search_schema, channel_search_schema;
  * matches if it has none of them. */
 struct search_term_filter {
     struct list any; /* struct str */
-    bool prefix;     /* `any` has a single term, and words that start with it match, too */
+    bool prefix;     /* whether words that start with the single term in `any` match, too */
     bool none;
     struct list unless; /* struct str; a .none filter also accepts messages with these terms */
 };

@@ -108,7 +108,7 @@ struct archived_file {
     int64_t size; /* -1 if the file cannot be read */
 };
 
-/* How world files find stored objects of a type by name or id. The queries return the lowest
+/* SQL that finds the stored object of a reference by name or id. The queries return the lowest
  * matching id and the number of matches. */
 struct world_file_name_lookup {
     const char *word;
@@ -259,7 +259,7 @@ static inline void world_file_count_entry(struct world_file_exporter *ex)
     ex->entries++;
     world_file_progress_add(ex->progress);
 }
-/* Returns whether there are more entries than an import accepts values, so that the export ends. */
+/* Returns whether the export has more entries than an import accepts, so that the export ends. */
 static inline bool world_file_export_is_too_large(const struct world_file_exporter *ex)
 {
     return ex->entries > JSON_MAX_VALUES;

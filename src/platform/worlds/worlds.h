@@ -14,7 +14,8 @@ struct domain;
 
 /* Progress of an import or an export, which another thread may read. */
 struct world_file_progress {
-    const char *_Atomic what; /* unit, a string literal; NULL before the first */
+    const char *_Atomic what; /* counted unit, such as "messages" (a string literal); NULL before
+                               * the first */
     _Atomic int64_t done, total;
 };
 
@@ -52,8 +53,9 @@ struct world_file_import_options {
     const struct domain *const *domains; /* domains whose fields form the file format */
     struct auth *auth;
     struct password_cost password_cost;
-    bool tokens;       /* issues a new token per account and revokes the old tokens of bots */
-    const char *files; /* archive whose files the entries name by their ids or hashes, or NULL */
+    bool tokens;       /* whether to issue a new token per account and revoke the old tokens of
+                        * bots */
+    const char *files; /* path of the archive with the files that the entries name, or NULL */
     struct world_file_progress *progress; /* or NULL */
 };
 
