@@ -34,7 +34,7 @@ enum err check_expression_permission(const struct call *call, snowflake user_id)
 
 /* --- permission to use emoji ---------------------------------------------------------- */
 
-/* An account, and where it wants to use an emoji. */
+/* An account, and the channel in which it wants to use an emoji. */
 struct emoji_user {
     snowflake user_id;        /* 0 if a webhook uses the emoji */
     snowflake application_id; /* 0 if the account is not an app */
@@ -63,8 +63,8 @@ struct emoji_upload {
     struct opt_str image;
 };
 
-/* Call it in the field .prepare of a route that creates an emoji: runs `check`, then stores the
- * emoji's picture, both before the handler. */
+/* Schedules `check` and then the storage of the new emoji's picture, both before the handler. Call
+ * it in the prepare stage of a route that creates an emoji. */
 enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call));
 /* Builds an emoji from the call's body. The caller then sets the field guild_id or
  * application_id. */
