@@ -102,7 +102,7 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_current_application(struct call *call);
 enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
-/* Variant of application_uninstall_from_guild that does not call hook_guild_app_changing. */
+/* Removes an app from a guild without calling hook_guild_app_changing. */
 enum err application_remove_from_guild(struct call *call, const struct application *a,
                                        snowflake guild_id);
 extern const struct job_kind application_deletion_job;

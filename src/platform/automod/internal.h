@@ -36,7 +36,7 @@ extern const struct schema automod_execution_schema;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* Returns ERR_NOT_FOUND if the guild has no such rule. */
+/* Finds a rule of a guild. Returns ERR_NOT_FOUND if the guild does not have it. */
 enum err automod_rule_find(struct tx *tx, snowflake guild_id, snowflake id,
                            struct automod_rule *ret);
 enum err automod_rule_update(struct tx *tx, const struct automod_rule *r);
@@ -85,7 +85,7 @@ struct automod_text_check {
  * matching would take long, returns the error of call_restart_at_read_stage: the call starts again,
  * and the thread pool compiles the rules and matches the texts before the transaction. */
 enum err automod_match_texts(struct call *call, struct automod_text_check *about);
-/* Removes the hits of rules that exempt this member or channel; channel is NULL if a name is
+/* Removes matches (hits) of rules that exempt this member or channel; channel is NULL if a name is
  * checked. *ret_rules has the struct automod_rule of each remaining hit, in the same order. */
 enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
                                     const struct channel *channel, struct list *hits,
@@ -108,7 +108,8 @@ struct automod_offence {
 };
 
 bool automod_rules_have_action(const struct list *rules, enum automod_action_type type);
-/* Executes the actions of all hits in this order: alerts, time-outs, quarantines, blocks. */
+/* Executes the actions of all matched rules in this order: alerts, time-outs, quarantines, blocks.
+ */
 enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
                                  const struct list *hits, const struct list *rules);
 /* Replies with status 400 and this error code. Returns OK, so that the transaction still

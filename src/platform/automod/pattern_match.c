@@ -56,7 +56,8 @@ struct active_states {
     uint32_t *seen; /* seen[s]: value of .round when state s was last added */
 };
 
-/* Whether a character class accepts the current character; valid if .round is the current round. */
+/* Cached decision whether a character class accepts the current character; valid if .round is the
+ * current round. */
 struct class_result {
     uint32_t round;
     bool accepts;

@@ -13,8 +13,8 @@ enum { ROWS_A_STEP = 600 };
 
 struct category_sync {
     snowflake category_id;
-    struct list before;   /* struct overwrite: overwrites of the category before the change */
-    struct list channels; /* snowflakes: ids of the channels that are not processed yet */
+    struct list before;   /* overwrites of the category before the change (struct overwrite) */
+    struct list channels; /* ids of the channels that are not processed yet (snowflakes) */
 };
 
 static const struct field follow_fields[] = {

@@ -175,7 +175,7 @@ struct group_recipient {
     snowflake by; /* id of the user who adds .user to the group */
     struct opt_str nick;
 };
-/* Variant of group_channel_add_user that also sets the nick of the added user. */
+/* Adds a user to a group, sets the user's nick, and emits the events to the recipients. */
 enum err group_channel_add_recipient(struct call *call, const struct channel *c,
                                      const struct group_recipient *in, bool *ret_new);
 /* Removes a user from a group. Creates a system message unless `silent` is true. Deletes the group

@@ -12,7 +12,7 @@ struct explainer {
     struct arena *arena;
     const struct member_access *access;
     const struct channel *channel; /* NULL: the whole guild */
-    struct list roles;             /* struct role: all roles of the guild */
+    struct list roles;             /* all roles of the guild (struct role) */
     struct str user, where;
     struct permission_trace *trace;
 };

@@ -122,7 +122,7 @@ struct audit_entry {
     struct opt_id user_id, target_id;
     int64_t action_type;
     struct opt_str reason;
-    const struct audit_log_options *options; /* NULL if the action has no options */
+    const struct audit_log_options *options; /* options of the entry, or NULL */
     struct list changes;                     /* struct audit_log_change */
 };
 

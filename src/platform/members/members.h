@@ -17,8 +17,8 @@ enum err member_read_user(struct tx *tx, struct member *m);
  * or ERR_MISSING_ACCESS if the user is not a member. */
 enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct member_access *ret);
-/* Variant of member_access_find for a user other than the caller. Returns ERR_UNKNOWN_MEMBER
- * instead of ERR_MISSING_ACCESS if the user is not a member. */
+/* Reads the permissions and rank of a user other than the caller. Returns ERR_UNKNOWN_MEMBER if the
+ * user is not a member. */
 enum err member_access_find_of_other_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                           struct member_access *ret);
 

@@ -7,8 +7,8 @@
 #include "platform/channels/channels.h"
 #include "platform/message_parts/column_json.h"
 
-/* JSON fields of a snapshot, which has neither author nor channel. The attachments must be the last
- * field. */
+/* JSON fields of the snapshot of a forwarded message, without author and channel. The attachments
+ * must be the last field. */
 static const struct field snapshot_fields[] = {
     { FIELD(struct message, type), .type = &type_count },
     { FIELD(struct message, content), .type = &type_text },

@@ -11,7 +11,7 @@
 
 /* A message to be created. A field that is zero is absent, empty or has its default. */
 struct new_message {
-    snowflake id; /* 0 if message_create shall generate an id */
+    snowflake id; /* id of the message; 0 if message_create shall generate it */
     const struct channel *channel;
     int64_t type, flags;
     const struct user *author;   /* the account that is displayed as the author */
@@ -28,7 +28,7 @@ struct new_message {
     struct opt_str call; /* JSON of the call, for system messages of the type CALL */
     const struct message_reference *message_reference;
     struct list attachments;      /* struct attachment; the files are already stored */
-    const struct poll *poll;      /* NULL if the message has no poll */
+    const struct poll *poll;      /* poll of the message, or NULL */
     struct opt_str sticker_items; /* JSON */
     struct opt_str snapshot;      /* JSON of the forwarded message, see forwards.c */
     struct list snapshot_files;   /* struct attachment */
@@ -59,8 +59,7 @@ enum err message_find(struct call *call, snowflake channel_id, snowflake id, str
  * unless the bot wrote the message or is mentioned in it. Call it after writing a reply with
  * messages. */
 enum err messages_hide_content_from_bot(struct call *call);
-/* Reads a message. In contrast to message_find, also returns a message that is ephemeral for
- * another user. */
+/* Reads a message, even if it is ephemeral for another user. */
 enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                      struct message *ret);
 

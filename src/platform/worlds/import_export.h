@@ -28,7 +28,7 @@ enum { WORLD_MANY = 1000000 };
 /* Defines the fields and the type of an object of a world file (NAME_rows, NAME_type), and the type
  * of a list of such objects (world_NAME_list). */
 #define WORLD_OBJECT(name_, fields_, check_) WORLD_LIST(name_, fields_, check_, 0, WORLD_MANY)
-/* Variant of WORLD_OBJECT with limits on the length of the list. */
+/* Defines the same as WORLD_OBJECT, and limits the length of the list. */
 #define WORLD_LIST(name_, fields_, check_, min_, max_)                                        \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_),         \
                                                 .fields = (fields_),                          \
@@ -105,7 +105,7 @@ struct archived_file {
     char name[96]; /* name of the blob */
     const char *path;
     char digest[BLOB_DIGEST_SIZE];
-    int64_t size; /* -1 if the file cannot be read */
+    int64_t size; /* size in bytes; -1 if the file cannot be read */
 };
 
 /* SQL that finds the stored object of a reference by name or id. The queries return the lowest

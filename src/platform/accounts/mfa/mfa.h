@@ -20,7 +20,8 @@ struct mfa_settings {
 
 /* --- rows of the second factor ------------------------------------------------------- */
 
-/* Returns ERR_MFA_OFF if the account has no second factor. */
+/* Finds the second-factor settings of an account. Returns ERR_MFA_OFF if it has no second factor.
+ */
 enum err mfa_settings_find(struct call *call, snowflake user_id, struct mfa_settings *ret);
 /* Enables the second factor of an account. If m has TOTP, m->last_step must be the time step of the
  * code with which the user confirmed m->secret. */
@@ -53,7 +54,7 @@ enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
  * mfa_uncount_code_attempt, which subtracts the attempt again. */
 struct mfa_attempt {
     snowflake user_id;
-    struct str ticket; /* ticket.p is NULL if the caller is logged in */
+    struct str ticket; /* ticket of a log-in; p is NULL if the caller is already logged in */
     bool undelete;
 };
 enum err mfa_count_code_attempt(struct call *call, const struct mfa_attempt *t);
@@ -96,10 +97,10 @@ int64_t mfa_ticket_expiry(struct str ticket);
 
 /* --- verification.c: proof of identity for sensitive calls ----------------------------- */
 
-/* A stolen token alone must not suffice for a sensitive call. The proof is the header
- * X-Discord-MFA-Authorization with the token of POST /mfa/finish, or fields of the body: a code
- * if the account has a second factor, otherwise the password. Call it in the route's prepare
- * stage. */
+/* Requires a proof of identity, because a stolen token alone must not suffice for a sensitive call.
+ * The proof is the header X-Discord-MFA-Authorization with the token of POST /mfa/finish, or fields
+ * of the body: a code if the account has a second factor, otherwise the password. Call it in the
+ * route's prepare stage. */
 enum err prepare_identity_check(struct call *call, const struct opt_str *password,
                                 const struct opt_str *code);
 /* Reads the caller's account. If the proof is missing, replies with status 401, code 60003 and a

@@ -14,12 +14,13 @@ struct webauthn_credential {
     struct opt_int last_used;
 };
 
-/* Writes the challenge of a ticket for a new key of this account, as JSON: {"publicKey": …}. */
+/* Writes the options with which a browser creates a new key, as JSON: {"publicKey": …}. They
+ * contain the challenge of the ticket. */
 enum err webauthn_creation_options(struct call *call, const struct user *user, struct str ticket,
                                    struct str *ret);
-/* Writes the challenge of a ticket for the account's keys, as JSON. A browser offers a key only to
- * pages of the host where the key was registered: *ret is null if the account has no key for the
- * host of the calling page. */
+/* Writes the options with which one of the account's keys signs the challenge of a ticket, as JSON.
+ * A browser offers a key only to pages of the host where the key was registered: ret is null if the
+ * account has no key for the host of the calling page. */
 enum err webauthn_request_options(struct call *call, snowflake user_id, struct str ticket,
                                   struct opt_str *ret);
 

@@ -53,7 +53,8 @@ struct world_forward {
 
 extern const struct type world_forward_type, world_attachment_list, world_reference_type;
 
-/* details.c: import of fields that only messages copied from another chat server have. */
+/* Check and import the fields that only messages copied from another chat server have (details.c).
+ */
 void check_foreign_message_fields(struct form *form, const struct json_path *here,
                                   const struct world_message *m);
 enum err import_foreign_message_fields(struct world_file_importer *im,
