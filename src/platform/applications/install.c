@@ -311,7 +311,8 @@ enum err application_install_in_guild(struct call *call, const struct app_instal
 
     if (e)
         return e;
-    emit_bot_role_event(call, &done); /* emitted before the event of the member who has the role */
+    emit_bot_role_event(call, &done); /* the role's event must precede the event of the member who
+                                       * has the role */
     if (scope_list_contains(&in->scopes, "bot"))
         e = add_bot_member(call, in, &done);
     if (e)

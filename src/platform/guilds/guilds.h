@@ -42,13 +42,13 @@ enum err role_emit_imported(struct call *call, snowflake guild_id, snowflake id,
 
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
-/* Inserts a hidden guild with its roles. The caller then inserts the channels, a few per
- * transaction, and calls guild_show_created_guild. If this does not happen within 10 minutes, a job
- * deletes the guild. */
+/* Inserts a guild with its roles, hidden from users. The caller then inserts the channels, a few
+ * per transaction, and calls guild_show_created_guild. If this does not happen within 10 minutes, a
+ * job deletes the guild. */
 enum err guild_insert_without_showing_it(struct call *call, const struct guild *g,
                                          const struct role *roles, size_t count);
-/* Reads a hidden guild with its roles. Returns ERR_UNAVAILABLE if the job has deleted it after the
- * timeout. */
+/* Reads a guild that is still hidden, because it is being created, with its roles. Returns
+ * ERR_UNAVAILABLE if the job has deleted it after the timeout. */
 enum err guild_find_being_created(struct tx *tx, snowflake id, struct guild *ret);
 /* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
 enum err guild_show_created_guild(struct call *call, const struct guild *g);
@@ -169,7 +169,7 @@ void audit_log_add_changed_fields_to_list(struct call *call, struct list *change
                                           const struct field *fields, const void *before,
                                           const void *now);
 /* Writes an audit log entry for an object that was created, changed or deleted. The entry contains
- * the changes of these fields. */
+ * the changes of the fields in `fields`. */
 enum err audit_log_record_object_change(struct call *call, snowflake guild_id,
                                         enum audit_log_action action, snowflake target,
                                         const struct field *fields, const void *before,

@@ -16,11 +16,11 @@ enum {
 /* Inserts a guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
-/* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD if the id is not that
- * of such a guild. */
+/* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD for any other id. */
 enum err guild_find_hidden_from_users(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden_from_users(struct tx *tx, snowflake id, bool hidden);
-/* Checks whether the account may become the owner of the guild; see guild_transfer_ownership. */
+/* Checks whether the account may become the owner of the guild: it must be a member, but neither a
+ * bot nor the owner already. */
 enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id);
 
 enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
@@ -28,7 +28,8 @@ enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct new_channel {
-    struct opt_id id, parent_id; /* placeholder ids, for references inside the body */
+    struct opt_id id, parent_id; /* placeholder ids, with which objects of the body refer to each
+                                  * other */
     int64_t type;
     struct str name;
     struct opt_str topic;

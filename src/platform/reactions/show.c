@@ -30,8 +30,8 @@ static const char READ_SHARDS[] =
     "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 and "
     "l.message_id between $2 and $3 order by l.message_id";
 
-/* Adds the counts of a counter shard to a reaction. Counter shards have no user ids, so the
- * reaction's list of users would be incomplete and is cleared. */
+/* Adds the counts of a counter shard (counts of one writer) to a reaction. Counter shards have no
+ * user ids, so the reaction's list of users would be incomplete and is cleared. */
 static void add_shard_counts(struct reaction_line *line, struct str counts)
 {
     struct reaction_line more;

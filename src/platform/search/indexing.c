@@ -53,8 +53,8 @@ void schedule_message_indexing(struct call *call)
 }
 
 /* Schedules the job after the commit of the message, because transactions that write the same job
- * row would conflict. If the server stops between the two, the next message or search schedules the
- * job. */
+ * row would conflict. If the server stops between commit and scheduling, the next message or search
+ * schedules the job. */
 enum err message_indexing_on_message_create(struct call *call, const struct message_creation *made)
 {
     if (!made->message->ephemeral_for)

@@ -52,8 +52,8 @@ struct web_push_batch {
     struct list subscriptions; /* struct web_push_subscription */
     struct web_push_step next;
 };
-/* Reads the next step, in a read transaction. A message that was deleted meanwhile has no
- * recipients. */
+/* Reads the subscriptions and the text of a job step, in a read transaction. There are none if the
+ * message was deleted meanwhile. */
 enum err web_push_batch_read(struct call *call, const struct web_push_step *step,
                              struct web_push_batch *ret);
 

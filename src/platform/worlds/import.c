@@ -16,7 +16,7 @@ struct world_import {
                                        * archived_file */
     struct list unread, stored_files; /* struct archived_file pointers */
     size_t pictures_put;
-    int64_t entry_count; /* objects in the file, for the progress */
+    int64_t entry_count; /* number of objects in the file, for the progress report */
 };
 
 /* --- pictures ------------------------------------------------------------------------- */

@@ -99,8 +99,8 @@ struct world_file_picture {
     struct str bytes;
 };
 
-/* A file of an archive. It is stored before the transaction that refers to it begins, because
- * writing a large file inside the transaction would block other writers. */
+/* A file in the archive of a copied guild. It is stored before the transaction that refers to it
+ * begins, because writing a large file inside the transaction would block other writers. */
 struct archived_file {
     char name[96]; /* name of the blob */
     const char *path;

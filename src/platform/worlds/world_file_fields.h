@@ -42,7 +42,7 @@ struct world_file_field {
      * the row; it returns false to skip it. */
     struct sql select;
     bool (*read)(struct world_file_exporter *ex, const struct rows *r, void *entry);
-    struct sql count; /* the number of entries of all owners, for the progress; optional */
+    struct sql count; /* optional: the number of entries of all owners, for the progress report */
     /* Export functions for fields that `select` cannot export. *ret is empty on entry. */
     enum err (*export)(struct world_file_exporter *ex, struct opt_list *ret);
     enum err (*export_object)(struct world_file_exporter *ex, struct opt_object *ret);

@@ -75,8 +75,8 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
                            struct str text, struct arena *arena,
                            struct world_file_import_report *ret);
 
-/* Validates a world file without a store. *ret_problems has one error per line. References to
- * objects that do not exist are not found; only an import finds them. */
+/* Validates a world file without a store. *ret_problems has one error per line. Does not detect
+ * references to objects that do not exist; only an import does. */
 enum err world_file_validate(const struct domain *const *domains, struct str text,
                              struct arena *arena, struct str *ret_problems);
 
