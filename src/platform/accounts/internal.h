@@ -8,7 +8,7 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* Finds an account by username or email address; ret includes the password hash. */
+/* Finds an account by username or email address; *ret includes the password hash. */
 enum err user_find_by_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
 /* *ret_taken: as user_insert. */
 enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken);

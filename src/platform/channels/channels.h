@@ -127,7 +127,7 @@ struct slow_mode_writer {
  * thread, depending on kind); 0 if allowed now. */
 enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
                                 enum slow_mode_kind kind, int64_t *ret_ms);
-/* ret_ms is the number of milliseconds until slow mode allows the caller's next message or thread;
+/* *ret_ms is the number of milliseconds until slow mode allows the caller's next message or thread;
  * always 0 for bots. */
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
                                         enum slow_mode_kind kind, int64_t *ret_ms);

@@ -28,7 +28,7 @@ bool remote_auth_accept_websocket(struct api *api, const struct http_request *r,
  * 2048 to 4096 bits, with an exponent of at most 32 bits. *ret_fingerprint is the base64url form of
  * its SHA-256 digest. */
 bool remote_auth_key_parse(struct arena *arena, struct str key, struct str *ret_fingerprint);
-/* Encrypts a text with an RSA public key (RSA-OAEP, SHA-256); ret is base64. Returns false if
+/* Encrypts a text with an RSA public key (RSA-OAEP, SHA-256); *ret is base64. Returns false if
  * the text is too long. */
 bool remote_auth_key_encrypt(struct arena *arena, struct str key, struct str text, struct str *ret);
 
@@ -58,7 +58,7 @@ enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
 enum err remote_login_find(struct tx *tx, snowflake id, struct remote_login *ret, bool *ret_found);
 enum err remote_login_find_by_ticket(struct tx *tx, struct str ticket, struct remote_login *ret,
                                      bool *ret_found);
-/* Changes the state of a log-in from waiting to scanned. ret_token is a new handshake token; its
+/* Changes the state of a log-in from waiting to scanned. *ret_token is a new handshake token; its
  * p is NULL if no log-in with this fingerprint is waiting. */
 enum err remote_login_mark_scanned(struct call *call, struct str fingerprint,
                                    struct str *ret_token);
@@ -66,7 +66,7 @@ enum err remote_login_mark_scanned(struct call *call, struct str fingerprint,
  * scanned the code may do it. */
 enum err remote_login_confirm_or_cancel(struct call *call, struct str handshake_token,
                                         enum remote_login_state state, bool *ret_found);
-/* Issues the ticket of a confirmed log-in. ret_ticket.p is NULL if the log-in is not in the
+/* Issues the ticket of a confirmed log-in. ret_ticket->p is NULL if the log-in is not in the
  * state "confirmed". */
 enum err remote_login_issue_ticket(struct tx *tx, snowflake id, struct str *ret_ticket);
 enum err remote_login_delete(struct tx *tx, snowflake id, bool *ret_deleted);
