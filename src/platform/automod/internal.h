@@ -74,8 +74,9 @@ enum err audit_log_add_automod_rules(struct call *call, struct audit_log_objects
 struct automod_text_check {
     snowflake guild_id, version;
     struct str title, text, name;
-    struct list rules; /* struct automod_rule to compile; empty if the compiled set is cached */
-    struct list hits;  /* struct automod_hit of the title and the text */
+    struct list rules; /* rules to compile (struct automod_rule); empty if the compiled set is
+                        * cached */
+    struct list hits;  /* matched rules of title and text (struct automod_hit) */
     struct list named; /* struct automod_hit of the name */
     snowflake spam;    /* id of the guild's rule against spam; 0 if it has none */
     bool found;        /* whether .hits and .named are the result for the rules of .version */

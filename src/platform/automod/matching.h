@@ -33,11 +33,12 @@ bool is_word_boundary(struct str text, size_t at);
 /* --- keyword_automaton.c -------------------------------------------------------------- */
 
 struct keyword_entry {
-    struct str text; /* lower case, without leading and trailing "*" */
+    struct str text; /* the keyword in lower case, without leading and trailing " " */
     bool begins_word,
         ends_word; /* a match must begin (begins_word) or end (ends_word) at a word boundary */
     bool allowed;  /* on the rule's allow list: text inside a match violates no rule */
-    uint32_t rule, number; /* index of the rule in the set, and of the keyword in the rule's list */
+    uint32_t rule,
+        number; /* index of the rule in the compiled set, and of the keyword in the rule */
 };
 
 /* Parses a keyword such as "*cat*" and converts it to lower case. Returns false if the keyword

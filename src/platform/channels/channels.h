@@ -164,8 +164,7 @@ struct thread_list_query {
     snowflake of; /* id of the guild (THREADS_OPEN_IN_GUILD), else of the parent channel */
     snowflake viewer, guild_id;
     int64_t type, limit; /* for archived threads only: type of the threads, maximum number */
-    int64_t
-        before; /* end of the page: time in microseconds (archived threads) or thread id (joined) */
+    int64_t before; /* upper bound: time in microseconds (archived threads) or thread id (joined) */
 };
 /* Lists threads, newest first: archived threads by archive time, joined and open ones by id. */
 enum err threads_list(struct tx *tx, const struct thread_list_query *page, struct list *ret);

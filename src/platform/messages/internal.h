@@ -144,7 +144,7 @@ enum err uploaded_files_store(struct call *call, const struct list *drafts, stru
 
 struct attachment_media_info {
     const char *type;
-    uint32_t width, height; /* in pixels, for pictures only; 0 if unknown */
+    uint32_t width, height; /* size of a picture in pixels; 0 if unknown */
 };
 
 /* Replaces unsafe characters of a file name, removes leading dots, and limits the name to 100

@@ -83,7 +83,7 @@ extern const struct type message_create_body, message_edit_body, webhook_message
 struct message_sender {
     const struct channel *channel;
     uint64_t perms;
-    bool may_use_embeds;     /* the sender may set embeds and components (bots, webhooks) */
+    bool may_use_embeds;     /* whether the sender may set embeds and components (bots, webhooks) */
     bool without_components; /* the sender may not use components */
     bool may_use_stickers;   /* the sender may use stickers */
     /* Default if the body has no allowed_mentions; NULL if all mentions ping by default. */

@@ -27,8 +27,8 @@ struct new_message {
     struct opt_str interaction, interaction_metadata; /* JSON */
     struct opt_str call; /* JSON of the call, for system messages of the type CALL */
     const struct message_reference *message_reference;
-    struct list attachments;      /* struct attachment; the files are already stored */
-    const struct poll *poll;      /* poll of the message, or NULL */
+    struct list attachments; /* attachments whose files are already stored (struct attachment) */
+    const struct poll *poll; /* poll of the message, or NULL */
     struct opt_str sticker_items; /* JSON */
     struct opt_str snapshot;      /* JSON of the forwarded message, see forwards.c */
     struct list snapshot_files;   /* struct attachment */

@@ -19,8 +19,8 @@ enum {
  * EVERY is long, because indexing many messages together takes a third of the time per message. */
 static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
 
-/* Until this time (microseconds) new messages need not schedule the job, because this process has
- * already scheduled it. While it finds messages, the job schedules itself again. */
+/* Time in microseconds until which new messages need not schedule the job, because this process has
+ * already scheduled it. While the job finds messages, it schedules itself again. */
 static _Atomic int64_t claimed_until;
 
 void reset_message_indexing_schedule(void)

@@ -17,8 +17,7 @@ enum { MOST_CONTENT_BYTES = 600 };
 
 struct push_candidate {
     snowflake user_id;
-    bool may_concern; /* false for accounts that are not members, or that block or ignore the author
-                       */
+    bool may_concern; /* false for non-members, and for accounts that block or ignore the author */
 };
 
 /* --- candidates ----------------------------------------------------------------------- */
