@@ -21,7 +21,7 @@ extern const struct domain current_user_domain; /* routes below /users/@me */
 extern const struct domain settings_proto_domain;
 extern const struct world_file_fields accounts_world;
 
-/* Returns ERR_UNKNOWN_USER if the user does not exist. */
+/* Finds a user by id. Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
 
 /* Inserts an account. *ret_taken is "username" or "email" if another account has that
@@ -40,7 +40,7 @@ enum err determine_request_locale(struct call *call, struct str *ret);
 /* Determines the locale from the request headers only. The result's p is NULL if the headers name
  * no supported locale. */
 struct str determine_locale_from_request_headers(const struct call *call);
-/* Variant of determine_request_locale for a handler that has already read the caller's account. */
+/* Determines the locale of a request whose handler has already read the caller's account. */
 struct str determine_request_locale_of_user(const struct call *call, const struct user *caller);
 
 /* True if the name has 2-32 characters, all of them allowed in usernames. */
@@ -66,7 +66,7 @@ enum err delete_previous_picture(struct call *call, const char *area, snowflake 
 /* Returns a hash of the picture's bytes and the upload's id, unique among its owner's pictures. */
 struct str picture_hash_of_upload(struct arena *a, const struct uploaded_image *image,
                                   snowflake id);
-/* For the import of world files: inserts the row of a picture and returns the picture's hash. */
+/* Inserts a picture of an imported world file; *ret is the picture's hash. */
 struct world_file_importer;
 enum err world_file_import_picture(struct world_file_importer *im,
                                    const struct uploaded_image *image, const char *area,
@@ -92,8 +92,8 @@ enum err reply_with_default_picture(struct call *call, snowflake owner);
 /* Returns the URL of the user's avatar or default avatar. */
 struct str user_avatar_url(struct call *call, const struct user *u);
 
-/* Hashes a password with Argon2id, which takes tens of milliseconds and several megabytes, so never
- * call it on an event loop: calls do it in the HASH stage, which runs on threads for passwords. */
+/* Hashes a password with Argon2id, which takes tens of milliseconds and several megabytes. Never
+ * call it on an event loop; requests call it in the hash stage, which has threads of its own. */
 enum err password_hash(const struct api *api, struct arena *a, struct str password,
                        struct str *ret);
 

@@ -18,7 +18,7 @@ struct profile_change {
     struct str username; /* username before the change */
     bool known_address;
     struct str new_hash;
-    struct opt_str avatar, banner; /* hashes of pictures that are already stored */
+    struct opt_str avatar, banner; /* hashes of the new pictures, which are already stored */
 };
 
 static bool caller_is_bot(const struct call *call)

@@ -38,7 +38,8 @@ static enum err read_caller_after_password_and_code(struct call *call, struct us
     return e ? e : mfa_consume_caller_code(call, ret, &in->code);
 }
 
-/* Schedules the deletion and blocks the account. A log-in with undelete cancels the deletion. */
+/* Schedules the account's deletion and disables the account. A log-in with the field undelete
+ * cancels the deletion. */
 enum err delete_account(struct call *call)
 {
     struct user user;
@@ -47,7 +48,7 @@ enum err delete_account(struct call *call)
     return e ? e : account_schedule_deletion(call, &user);
 }
 
-/* Disables the account until its owner logs in with undelete. */
+/* Disables the account until its owner logs in with the field undelete. */
 enum err disable_account(struct call *call)
 {
     struct user user;

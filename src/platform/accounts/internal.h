@@ -8,7 +8,7 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* Finds an account by username or email, with its password_hash. */
+/* Finds an account by username or email address; *ret includes the password hash. */
 enum err user_find_by_login(struct tx *tx, struct str login, struct user *ret, bool *ret_found);
 /* *ret_taken: as user_insert. */
 enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken);
@@ -25,14 +25,14 @@ enum err claim_account(struct call *call);
 
 /* --- password.c ----------------------------------------------------------------------- */
 
-/* Variant of password_hash with a given cost instead of the configured one. */
+/* Hashes a password with the given cost instead of the configured one. */
 enum err password_hash_with_cost(struct password_cost cost, struct arena *a, struct str password,
                                  struct str *ret);
 /* Returns the digest of a secret with at least 96 random bits (registration code, claim code,
  * token, ticket). So much randomness makes salt and stretching unnecessary. */
 struct str random_secret_digest(struct arena *arena, struct str secret);
-/* If hash.p is NULL, hashes the password anyway and returns false, so that timing does not reveal
- * which logins exist. */
+/* Compares a password with a hash. If hash.p is NULL (unknown login), hashes the password anyway
+ * and returns false, so that the response time does not reveal which logins exist. */
 bool password_verify(const struct api *api, struct str hash, struct str password);
 
 /* --- external_pictures.c -------------------------------------------------------------- */
@@ -103,9 +103,9 @@ enum err end_other_login_sessions(struct call *call);
 /* --- caller_password.c ---------------------------------------------------------------- */
 
 /* Schedules a check of the password `given` before the handler runs. Call it in the route's
- * prepare. */
+ * prepare stage. */
 void require_caller_password(struct call *call, struct str given);
-/* Variant of require_caller_password for a password in the body field `field`. */
+/* Schedules a check of the password `given`, which the client sent in the body field `field`. */
 void require_caller_password_in_field(struct call *call, struct str given, const char *field);
 enum err refuse_wrong_password(struct call *call); /* replies "Password does not match." */
 /* Reads the caller's account in the handler. Fails if the password was changed after
@@ -128,7 +128,8 @@ enum err modify_current_user_profile(struct call *call);
 
 /* --- registration.c ------------------------------------------------------------------- */
 
-/* Returns ERR_FEATURE_DISABLED if registration is closed. Call it first in the route's prepare. */
+/* Returns ERR_FEATURE_DISABLED if registration is closed. Call it first in the route's prepare
+ * stage. */
 enum err require_registration_open(struct call *call);
 /* Decides whether the caller may register. If *invite is a registration code of the operator,
  * consumes the code and clears *invite. Otherwise *invite remains: a guild invite, which the new

@@ -70,8 +70,8 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
     return e || !disabled || u->bot.value ? e : account_revoke_tokens(call, u->id);
 }
 
-/* Disables an account at its owner's request. An account that the operator disabled (disabled = 1)
- * remains as it is: after an owner's request, the owner could enable it again. */
+/* Disables an account at its owner's request. Does not change an account that the operator
+ * disabled (disabled = 1), because otherwise its owner could enable it again. */
 static const char PAUSE[] = "update users set disabled = $2 where id = $1 and disabled = 0";
 
 enum err account_disable_by_owner(struct call *call, const struct user *u)

@@ -30,7 +30,7 @@ bool password_verify(const struct api *api, struct str hash, struct str password
         int done = crypto_pwhash_str_alg(text, password.p, password.n, cost.ops, cost.memory,
                                          crypto_pwhash_ALG_ARGON2ID13);
 
-        (void)done; /* unused: the call only has to take as long as a comparison */
+        (void)done; /* unused: hashing only makes the reply take as long as for a known login */
         return false;
     }
     memcpy(text, hash.p, hash.n);

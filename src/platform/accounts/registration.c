@@ -20,8 +20,8 @@ static const char PLAIN_CODES[] =
 static const char HASH_CODE[] =
     "update registration_invites set code = $2, id = $3, prefix = $4 where code = $1";
 
-/* Earlier program versions stored registration codes in plain text. Replaces such codes by their
- * digests. */
+/* Replaces registration codes that earlier program versions stored in plain text by their digests.
+ */
 static enum err digest_unhashed_registration_codes(struct call *call, size_t *ret_count)
 {
     struct list codes = { 0 };

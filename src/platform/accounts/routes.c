@@ -116,7 +116,8 @@ static enum err register_account(struct call *call)
     const struct str *hash = call_get_stage_data(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* not used: the reply is the same if a rate limit prevents the mail */
+    int64_t wait_ms; /* not used: the reply is the same if a rate limit prevents the verification
+                      * mail */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,
@@ -160,7 +161,7 @@ static enum err refuse_invalid_login(struct call *call)
 
 /* The account with the login that the client sent, read before the password check. */
 struct login_attempt {
-    struct user user; /* all zero if the account does not exist */
+    struct user user; /* account with the login of the request; all zero if there is none */
     bool known_address;
 };
 

@@ -19,7 +19,7 @@ void user_from_row(const struct rows *r, int column, struct user *ret);
     "u.id, u.username, u.global_name, u.avatar, u.public_flags, u.bot, u.system"
 enum { PARTIAL_USER_COLUMN_COUNT = 7 };
 void partial_user_from_row(const struct rows *r, int column, struct user *ret);
-/* Returns ERR_UNKNOWN_USER if the user does not exist. */
+/* Finds a user with its public fields. Returns ERR_UNKNOWN_USER if the user does not exist. */
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret);
 
 #endif

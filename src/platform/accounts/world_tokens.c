@@ -7,7 +7,7 @@
 struct wanted_token {
     struct str username, purpose;
     struct str chosen; /* token in the world file; p is NULL if the file has none */
-    bool lasts;        /* an import does not replace the token by a new one */
+    bool lasts;        /* whether each request returns the same token */
 };
 
 static const char FIND_ACCOUNT[] =

@@ -211,8 +211,8 @@ enum err crosspost_schedule_updating_copies(struct call *call, const struct mess
     return schedule_message_copies_job(call, &announcement_update_job, m->id, m->channel_id, 0);
 }
 
-/* Cancels the update job of the message. It was scheduled because the flag CROSSPOSTED was set, and
- * it would emit updates of unchanged copies while the publish job creates them. */
+/* Schedules the job that copies the message. Cancels the update job, which was scheduled when the
+ * flag CROSSPOSTED was set: it would emit updates of unchanged copies while they are created. */
 enum err crosspost_schedule_publishing_copies(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &announcement_update_job, m->id);

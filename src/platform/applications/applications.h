@@ -54,8 +54,8 @@ enum err application_read_access_level(struct tx *tx, const struct application *
 enum err require_application_reader(struct call *call);
 enum err require_application_developer(struct call *call);
 enum err require_application_owner(struct call *call);
-/* Returns an error unless the caller's token belongs to the application in the path. For the field
- * .admit of a route row. */
+/* Returns an error unless the caller's token belongs to the application in the path. Use it as the
+ * field .admit of a route row. */
 enum err require_token_of_application(struct call *call);
 
 /* --- signing keys, bot tokens and client secrets ------------------------------------- */

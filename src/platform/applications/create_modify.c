@@ -6,7 +6,7 @@
 /* Data that the stages of a call pass on to the handler that creates or modifies an application. */
 struct application_change {
     snowflake id;
-    struct opt_str icon, cover_image; /* hashes of pictures that are already stored */
+    struct opt_str icon, cover_image; /* hashes of the new pictures, which are already stored */
     struct application_install_counts counts;
 };
 

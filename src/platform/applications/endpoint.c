@@ -138,8 +138,8 @@ static void send_interaction_ping(struct call *call, bool wrong_signature,
                                 });
 }
 
-/* Second reply of the test: the endpoint must reply with status 401 to a PING with a wrong
- * signature. */
+/* Checks the second reply of the test: the endpoint must reply with status 401 to a PING with a
+ * wrong signature. */
 static void on_reply_to_wrong_signature(void *arg, enum fetch_result result, int status,
                                         struct str content_type, struct buf *body)
 {

@@ -13,7 +13,8 @@ struct endpoint_request {
     struct str url, body;
     int64_t timeout_ms;
     size_t max_reply_bytes;
-    bool wrong_signature; /* send a wrong signature, to test whether the endpoint refuses it */
+    bool wrong_signature; /* whether to send a wrong signature, to test that the endpoint refuses it
+                           */
     /* Called with the result of the request. The parameters are those of .done in struct
      * fetch_request. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
@@ -21,8 +22,8 @@ struct endpoint_request {
     void *arg;
 };
 
-/* Copies and sends the request. Later calls r->done with the result. Call it on the event loop of
- * the call. */
+/* Copies the request and sends it; calls r->done with the result later. Call it on the event
+ * loop of the call. */
 void endpoint_send_request(const struct call *call, const struct endpoint_request *r);
 
 /* Await stage of a call whose body (struct application_patch) sets an endpoint URL. Sends a PING

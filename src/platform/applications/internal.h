@@ -19,7 +19,7 @@ struct application_patch {
     struct opt_int event_webhooks_status;
     struct opt_list event_webhooks_types;
     struct opt_id
-        team_id; /* only in POST (create); for existing apps, another route changes the team */
+        team_id; /* team of a new app; another route changes the team of an existing app */
     struct opt_int type, max_participants, explicit_content_filter; /* validated but not stored */
     struct opt_list redirect_uris, tags, integration_types_config;
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
@@ -102,7 +102,7 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_current_application(struct call *call);
 enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
-/* Variant of application_uninstall_from_guild that does not call hook_guild_app_changing. */
+/* Removes an app from a guild without calling hook_guild_app_changing. */
 enum err application_remove_from_guild(struct call *call, const struct application *a,
                                        snowflake guild_id);
 extern const struct job_kind application_deletion_job;

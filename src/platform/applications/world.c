@@ -368,7 +368,7 @@ static const char INSTALLED[] =
 static enum err export_installations(struct world_file_exporter *ex, struct opt_list *ret)
 {
     size_t size = world_file_entry_size(ex->format, "installed");
-    struct list applications = { 0 }; /* snowflakes: application id of each exported installation */
+    struct list applications = { 0 }; /* application ids of the exported installations */
     struct rows r;
     enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
 

@@ -8,7 +8,8 @@
 
 struct rule_audit {
     struct call *call;
-    const struct automod_rule *before, *now; /* before is NULL if created, now is NULL if deleted */
+    const struct automod_rule *before, *now; /* rule before the change (NULL if new) and after it
+                                              * (NULL if deleted) */
     struct list changes;                     /* struct audit_log_change */
 };
 

@@ -15,7 +15,7 @@ enum err automod_collect_member_names(struct call *call, const struct member *m,
         return e;
     if (!user)
         user = &loaded;
-    /* The text has one name per line, so that no keyword matches across two names. */
+    /* one name per line, so that no keyword matches across two names */
     *ret = STR_CONCAT(call->arena, user->username, STR("\n"),
                       user->global_name.given == GIVEN ? user->global_name.value : STR(""),
                       STR("\n"), m->nick.given == GIVEN ? m->nick.value : STR(""));

@@ -149,8 +149,8 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
     return e;
 }
 
-/* Rules that a message matches. The check before the message is written passes them to the actions,
- * which are executed after it was written. */
+/* Rules that a message violates: the check before the message is written finds them, and their
+ * actions are executed after it was written. */
 struct matched_rules {
     struct list hits, rules;
 };

@@ -8,7 +8,7 @@
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* Request body of POST and PATCH of a rule. In a POST more fields are required. */
+/* Request body that creates or changes a rule. Creating requires more fields than changing. */
 struct automod_rule_patch {
     struct opt_str name;
     struct opt_int event_type, trigger_type;
@@ -36,7 +36,7 @@ extern const struct schema automod_execution_schema;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* Returns ERR_NOT_FOUND if the guild has no such rule. */
+/* Finds a rule of a guild. Returns ERR_NOT_FOUND if the guild does not have it. */
 enum err automod_rule_find(struct tx *tx, snowflake guild_id, snowflake id,
                            struct automod_rule *ret);
 enum err automod_rule_update(struct tx *tx, const struct automod_rule *r);
@@ -74,18 +74,19 @@ enum err audit_log_add_automod_rules(struct call *call, struct audit_log_objects
 struct automod_text_check {
     snowflake guild_id, version;
     struct str title, text, name;
-    struct list rules; /* struct automod_rule to compile; empty if the compiled set is cached */
-    struct list hits;  /* struct automod_hit of the title and the text */
+    struct list rules; /* rules to compile (struct automod_rule); empty if the compiled set is
+                        * cached */
+    struct list hits;  /* matched rules of title and text (struct automod_hit) */
     struct list named; /* struct automod_hit of the name */
     snowflake spam;    /* id of the guild's rule against spam; 0 if it has none */
-    bool found; /* the texts were matched with the rules of .version; .hits and .named are valid */
+    bool found;        /* whether .hits and .named are the result for the rules of .version */
 };
 
 /* Matches the texts with the guild's compiled rules. If the rules are not compiled yet, or if
  * matching would take long, returns the error of call_restart_at_read_stage: the call starts again,
  * and the thread pool compiles the rules and matches the texts before the transaction. */
 enum err automod_match_texts(struct call *call, struct automod_text_check *about);
-/* Removes the hits of rules that exempt this member or channel; channel is NULL if a name is
+/* Removes matches (hits) of rules that exempt this member or channel; channel is NULL if a name is
  * checked. *ret_rules has the struct automod_rule of each remaining hit, in the same order. */
 enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
                                     const struct channel *channel, struct list *hits,
@@ -98,8 +99,8 @@ extern const struct hook_listeners automod_hooks;
 /* A text or name that violates a rule, and its author. */
 struct automod_offence {
     const struct member *member;
-    const struct channel *channel; /* NULL if a name violated the rule */
-    snowflake message_id;          /* 0 if the message was not stored */
+    const struct channel *channel; /* channel of the text; NULL if a name violated the rule */
+    snowflake message_id;          /* id of the stored message; 0 if it was not stored */
     struct str content;
     bool blocked;
     const char
@@ -108,7 +109,8 @@ struct automod_offence {
 };
 
 bool automod_rules_have_action(const struct list *rules, enum automod_action_type type);
-/* Executes the actions of all hits in this order: alerts, time-outs, quarantines, blocks. */
+/* Executes the actions of all matched rules in this order: alerts, time-outs, quarantines, blocks.
+ */
 enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
                                  const struct list *hits, const struct list *rules);
 /* Replies with status 400 and this error code. Returns OK, so that the transaction still

@@ -268,7 +268,8 @@ struct text_scan {
     struct str text;
     const bool *bounds; /* indexed by offset in the text: true at a word boundary */
     uint32_t **allowed_end;
-    struct keyword_hit *hits; /* NULL in the first pass, which finds the ranges of allow lists */
+    struct keyword_hit *hits; /* first hit of each rule; NULL in the first pass, which finds the
+                               * ranges of allow lists */
 };
 
 static const bool *find_word_boundaries(struct arena *arena, struct str text)

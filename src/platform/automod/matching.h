@@ -17,7 +17,8 @@
 /* A text in lower case, with the offsets of the original text. */
 struct folded_text {
     struct str text, original;
-    const uint32_t *offsets; /* original offset of each byte and the end; NULL if equal */
+    const uint32_t *offsets; /* offset in .original of each byte and of the end; NULL if .text is
+                              * .original */
 };
 
 struct folded_text text_fold_case(struct arena *arena, struct str text);
@@ -32,11 +33,12 @@ bool is_word_boundary(struct str text, size_t at);
 /* --- keyword_automaton.c -------------------------------------------------------------- */
 
 struct keyword_entry {
-    struct str text; /* lower case, without leading and trailing "*" */
+    struct str text; /* the keyword in lower case, without leading and trailing " " */
     bool begins_word,
         ends_word; /* a match must begin (begins_word) or end (ends_word) at a word boundary */
     bool allowed;  /* on the rule's allow list: text inside a match violates no rule */
-    uint32_t rule, number; /* index of the rule in the set, and of the keyword in the rule's list */
+    uint32_t rule,
+        number; /* index of the rule in the compiled set, and of the keyword in the rule */
 };
 
 /* Parses a keyword such as "*cat*" and converts it to lower case. Returns false if the keyword
@@ -62,7 +64,7 @@ struct keyword_hit {
 };
 
 struct keyword_matches {
-    struct keyword_hit *hits; /* indexed by rule; NULL if the automaton has no keywords */
+    struct keyword_hit *hits; /* first hit of each rule; NULL if the automaton has no keywords */
     uint32_t **allowed_end; /* [rule][i]: end of the longest allowed range that starts at or before
                                byte i; NULL if there is no allow list */
     size_t steps; /* number of automaton steps, for tests; at most two per byte and pass */

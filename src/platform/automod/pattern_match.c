@@ -56,7 +56,8 @@ struct active_states {
     uint32_t *seen; /* seen[s]: value of .round when state s was last added */
 };
 
-/* Whether a character class accepts the current character; valid if .round is the current round. */
+/* Cached decision whether a character class accepts the current character; valid if .round is the
+ * current round. */
 struct class_result {
     uint32_t round;
     bool accepts;
@@ -67,7 +68,7 @@ struct pattern_search {
     struct str text;
     size_t at; /* offset of the next character */
     struct active_states now, next;
-    uint32_t *stack; /* states that were added, but whose successors were not yet */
+    uint32_t *stack; /* added states whose successors are still to be added */
     struct class_result *class_results;
     uint32_t round;
     uint32_t asserted;         /* bits of the enum pattern_assert values that are true at .at */

@@ -238,7 +238,7 @@ static bool parse_repeat_counts(struct pattern_parser *p, int64_t *ret_least, in
     } else
         return false;
     pattern_parser_skip_text(
-        p, "?"); /* no effect for a lazy quantifier: the longest match is reported */
+        p, "?"); /* ignores a lazy quantifier, because the longest match is reported */
     return true;
 }
 

@@ -17,7 +17,8 @@ void automod_rule_set_unref(struct automod_rule_set *s); /* accepts NULL */
 /* A rule that a text violates, and the part of the text that matched. */
 struct automod_hit {
     snowflake rule_id;
-    struct opt_str keyword, content; /* null if the rule matches without keywords or patterns */
+    struct opt_str keyword, content; /* matched keyword and text; null if the rule has neither
+                                      * keywords nor patterns */
     bool in_title;
 };
 
@@ -37,8 +38,8 @@ bool automod_rule_set_checks_names(const struct automod_rule_set *s);
  * is the api_instance_number of the server. */
 struct automod_rule_set *automod_rule_set_cache_find(uint64_t server, snowflake guild_id,
                                                      snowflake version);
-/* Adds the set to the cache, which takes a reference of its own, and evicts the guild's older
- * version. */
+/* Adds a compiled rule set to the cache, which takes a reference of its own, and evicts the guild's
+ * older version. */
 void automod_rule_set_cache_insert(uint64_t server, snowflake guild_id, snowflake version,
                                    struct automod_rule_set *s);
 

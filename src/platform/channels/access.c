@@ -136,7 +136,7 @@ enum err resolve_channel_by_id(struct call *call, snowflake id)
     return e;
 }
 
-/* Resolves {channel.id}: the channel exists and the caller may view it. */
+/* Resolves {channel.id} to a channel that the caller may view. */
 static enum err resolve_channel(struct call *call)
 {
     return resolve_channel_by_id(call, call_get_path_id(call, "channel.id"));

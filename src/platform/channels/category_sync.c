@@ -8,13 +8,13 @@
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* A job step ends when the overwrites that it compared, wrote and emitted reach this number. */
+/* Maximum number of overwrites that one job step compares, writes and emits. */
 enum { ROWS_A_STEP = 600 };
 
 struct category_sync {
     snowflake category_id;
-    struct list before;   /* struct overwrite: overwrites of the category before the change */
-    struct list channels; /* snowflakes: ids of the channels that are not processed yet */
+    struct list before;   /* overwrites of the category before the change (struct overwrite) */
+    struct list channels; /* ids of the channels that are not processed yet (snowflakes) */
 };
 
 static const struct field follow_fields[] = {
@@ -47,8 +47,8 @@ static enum err synchronize_channel_with_category(struct call *call, const struc
     return e ? e : channel_emit_update(call, id);
 }
 
-/* Processes channels until `room` overwrites have been compared or written. A job processes the
- * remaining channels. */
+/* Synchronises channels with their category until `room` overwrites have been compared or
+ * written. A job processes the remaining channels. */
 static enum err synchronize_channel_batch(struct call *call, struct category_sync *f, snowflake key,
                                           int64_t room)
 {
@@ -94,8 +94,8 @@ static enum err list_channels_of_category(struct tx *tx, snowflake category_id, 
     return tx_read_ids(tx, CHANNELS_OF_CATEGORY, BIND(v_id(category_id)), ret);
 }
 
-/* Starts the synchronisation of the channels. Call it in the transaction that wrote the category's
- * overwrites, after its CHANNEL_UPDATE. */
+/* Starts the synchronisation of a category's channels. Call it in the transaction that wrote the
+ * category's overwrites, after its CHANNEL_UPDATE. */
 static enum err start_category_sync(struct call *call, snowflake category_id,
                                     const struct list *before, size_t now)
 {
@@ -115,7 +115,8 @@ static const char COUNT_FOLLOWERS[] =
     "id = $1) and c.thread_archived = 0 and +c.parent_id = $1 and "
     "(select count(*) from overwrites o where o.channel_id = c.id) = $2";
 
-/* *ret is an upper bound of the number of overwrites that the job has yet to add to channels. */
+/* Computes an upper bound of the number of overwrites that the synchronisation job still has to
+ * add to channels. */
 static enum err count_overwrites_to_copy(struct call *call, snowflake category_id, size_t before,
                                          size_t now, int64_t *ret)
 {

@@ -197,8 +197,8 @@ static const char COUNT_OVERWRITES[] =
     "select count(*) from overwrites where channel_id in (select id from channels where "
     "guild_id = $1)";
 
-/* Does not count the guild's overwrites if the changed channel has so few that even 500 such
- * channels stay below the guild's limit. */
+/* Checks the guild's limit. Counts the guild's overwrites only if the changed channel has so many
+ * that 500 such channels could exceed the limit. */
 enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
                                      int64_t coming)
 {

@@ -22,8 +22,8 @@ enum err channel_read_last_pin_time(struct tx *tx, struct channel *c);
 /* Lists the user ids of the recipients except `viewer`, in the order in which they joined. */
 enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snowflake viewer,
                                        struct list *ret);
-/* Returns an error unless the caller may read the history of the call's channel. For the field
- * .admit of a route row. */
+/* Returns an error unless the caller may read the history of the request's channel. Use it as the
+ * field .admit of a route row. */
 enum err require_read_message_history(struct call *call);
 /* *ret is true if the user may neither write nor call in this direct channel: one of its two users
  * blocked the other, or they have no connection (friends, common guild). */
@@ -31,8 +31,8 @@ enum err direct_channel_write_is_refused(struct tx *tx, const struct channel *c,
                                          bool *ret);
 /* Returns ERR_CANNOT_MESSAGE if the caller may not write in the call's direct channel. */
 enum err require_direct_channel_writable(struct call *call);
-/* Returns ERR_CHANNEL_TYPE unless the channel in the path is a direct channel or a group. For the
- * field .admit of a route row. */
+/* Returns ERR_CHANNEL_TYPE unless the channel in the path is a direct channel or a group. Use it as
+ * the field .admit of a route row. */
 enum err require_private_channel(struct call *call);
 /* Checks whether the caller may write in a direct channel. Allowed receivers: friends, members of a
  * common guild, game friends who accept messages, users who have replied to the caller, and,
@@ -56,13 +56,13 @@ enum err member_permissions_in_channel(struct tx *tx, const struct member_access
 
 struct explained_permission_step {
     struct str text;
-    bool has; /* after this step of the computation, the member has the permission */
+    bool has; /* whether the member has the permission after this step of the computation */
 };
 struct permission_explanation {
     struct list steps; /* struct explained_permission_step */
     uint64_t permissions;
     bool allowed;
-    struct str cause; /* if not allowed: the step that decided, and how to change it */
+    struct str cause; /* if the permission is denied: the deciding step, and how to change it */
 };
 /* Explains step by step whether a member has a permission in a channel, or in the whole guild if c
  * is NULL. The result is always that of member_permissions_in_channel. */
@@ -95,7 +95,8 @@ enum err channel_insert(struct tx *tx, const struct channel *c);
 enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                                        bool *ret_new);
 
-/* Emits the event of a channel or thread that was imported, as new or changed. */
+/* Emits CHANNEL_CREATE or THREAD_CREATE for an imported channel if `created` is true, else the
+ * update event. */
 enum err channel_emit_imported(struct call *call, snowflake id, bool created);
 /* Deletes a guild channel that is no thread, with its threads and the events. Checks no
  * permissions. */
@@ -126,7 +127,8 @@ struct slow_mode_writer {
  * thread, depending on kind); 0 if allowed now. */
 enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
                                 enum slow_mode_kind kind, int64_t *ret_ms);
-/* Variant of slow_mode_remaining_ms for the caller. For bots *ret_ms is always 0. */
+/* *ret_ms is the number of milliseconds until slow mode allows the caller's next message or thread;
+ * always 0 for bots. */
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
                                         enum slow_mode_kind kind, int64_t *ret_ms);
 /* Records that the caller writes a message or starts a thread now. Returns ERR_SLOW_MODE if slow
@@ -161,9 +163,8 @@ struct thread_list_query {
     enum thread_list_kind list;
     snowflake of; /* id of the guild (THREADS_OPEN_IN_GUILD), else of the parent channel */
     snowflake viewer, guild_id;
-    int64_t type, limit; /* channel type and limit; for archived threads only */
-    int64_t
-        before; /* end of the page: time in microseconds (archived threads) or thread id (joined) */
+    int64_t type, limit; /* for archived threads only: type of the threads, maximum number */
+    int64_t before; /* upper bound: time in microseconds (archived threads) or thread id (joined) */
 };
 /* Lists threads, newest first: archived threads by archive time, joined and open ones by id. */
 enum err threads_list(struct tx *tx, const struct thread_list_query *page, struct list *ret);
@@ -187,8 +188,8 @@ enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, i
  * before the time `until`. */
 enum err thread_members_delete_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                        int64_t until, int64_t limit, int64_t *ret_gone);
-/* Reads the user's membership of each thread into its field .member. threads_read_… takes all open
- * threads of a guild, sorted by id; thread_read_… takes one thread. */
+/* Reads the user's membership of threads into their field .member. threads_read_membership_of_user
+ * takes all open threads of a guild, sorted by id. */
 enum err threads_read_membership_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                          struct list *threads);
 enum err thread_read_membership_of_user(struct tx *tx, snowflake user_id, struct channel *thread);

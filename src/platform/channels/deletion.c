@@ -6,7 +6,7 @@
 
 enum {
     ROWS_OF_EMPTY_CHANNEL = 24
-}; /* a deleted channel counts as 24 rows, plus the rows that are deleted with it */
+}; /* the deletion of a channel counts as 24 rows, plus the rows that are deleted with it */
 
 static enum err find_next_channel_to_delete(struct tx *tx, struct sql sql, snowflake id,
                                             snowflake *ret, bool *ret_found)

@@ -14,8 +14,8 @@ enum {
     MAX_CHANNELS = 500,
     MAX_CHILDREN = 50,
     MAX_OVERWRITES = 1000,
-    MAX_GUILD_OVERWRITES =
-        50000,         /* maximum number over all channels of a guild; about 4 MiB of JSON */
+    MAX_GUILD_OVERWRITES = 50000, /* maximum number of overwrites in all channels of a guild; about
+                                   * 4 MiB of JSON */
     MAX_LOCKED = 2000, /* overwrites that one request may copy from categories (lock_permissions) */
     MAX_ACTIVE_THREADS = 1000, /* maximum number per guild */
     MAX_RECIPIENTS = 10,       /* maximum number of recipients of a group, including the caller */
@@ -175,7 +175,7 @@ struct group_recipient {
     snowflake by; /* id of the user who adds .user to the group */
     struct opt_str nick;
 };
-/* Variant of group_channel_add_user that also sets the nick of the added user. */
+/* Adds a user to a group, sets the user's nick, and emits the events to the recipients. */
 enum err group_channel_add_recipient(struct call *call, const struct channel *c,
                                      const struct group_recipient *in, bool *ret_new);
 /* Removes a user from a group. Creates a system message unless `silent` is true. Deletes the group

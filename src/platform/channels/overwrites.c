@@ -18,9 +18,9 @@ static enum err emit_and_propagate_overwrites(struct call *call, size_t now)
     return e ? e : category_copy_overwrites_to_channels(call, c, now);
 }
 
-/* Limit of overwrites_are_audited_singly for the sum of the numbers of overwrites before and after
- * the change. Each audit log entry is a row and an event, and one request may change hundreds of
- * overwrites. */
+/* Up to this sum of the numbers of overwrites before and after a change, each changed overwrite
+ * gets its own audit log entry. Each entry is a row and an event, and one request may change
+ * hundreds of overwrites. */
 enum { MAX_AUDITED_SINGLY = 32 };
 
 static const struct field audited_overwrite[] = {

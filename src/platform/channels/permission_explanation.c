@@ -12,7 +12,7 @@ struct explainer {
     struct arena *arena;
     const struct member_access *access;
     const struct channel *channel; /* NULL: the whole guild */
-    struct list roles;             /* struct role: all roles of the guild */
+    struct list roles;             /* all roles of the guild (struct role) */
     struct str user, where;
     struct permission_trace *trace;
 };
@@ -190,8 +190,8 @@ static const char *describe_fix_of_permission_step(enum permission_step_kind kin
     }
 }
 
-/* Some steps remove other permissions if one permission, such as VIEW_CHANNEL, is missing. Returns
- * that permission; 0 for steps that do not depend on one. */
+/* Returns the permission without which the step removes other permissions, such as VIEW_CHANNEL;
+ * 0 if there is none. */
 static uint64_t required_permission(enum permission_step_kind kind)
 {
     switch (kind) {
@@ -217,8 +217,8 @@ static const struct permission_step *find_deciding_step(const struct permission_
 
     for (size_t i = 0; i < trace->count; i++) {
         const struct permission_step *s = &trace->steps[i];
-        /* If VIEW_CHANNEL is missing, this step also lists VIEW_CHANNEL as removed. But an earlier
-         * step is the cause. */
+        /* The step that removes permissions because VIEW_CHANNEL is missing also lists
+         * VIEW_CHANNEL as removed, but an earlier step is the cause. */
         if (required_permission(s->kind) == bit)
             continue;
         bool takes = s->deny & bit || (s->kind == STEP_THREAD && bit & PERMISSION(SEND_MESSAGES));

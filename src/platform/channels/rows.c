@@ -67,8 +67,8 @@ static const struct thread_metadata *thread_metadata_from_row(const struct rows 
     return t;
 }
 
-/* Two counters of a thread: total_message_sent excludes the first message of a forum post;
- * message_count also excludes deleted messages. */
+/* Reads the two message counters of a thread: total_message_sent excludes the first message of a
+ * forum post; message_count also excludes deleted messages. */
 static void thread_counts_from_row(const struct rows *r, struct channel *c)
 {
     c->messages_written = row_int(r, 23);
@@ -196,8 +196,9 @@ enum err user_channels_list_page(struct tx *tx, snowflake user_id, snowflake aft
 static const char FIND_CHANNEL[] =
     "select " CHANNEL_COLUMNS " from channels where id = $1 and type >= 0";
 
-/* FIND_CHANNEL split into two queries. The first selects columns that rarely change, so the query
- * cache can hold its result; the second selects columns that every message changes. */
+/* Two queries that together read the columns of FIND_CHANNEL. The first selects columns that rarely
+ * change, so the query cache can hold its result; the second selects columns that every message
+ * changes. */
 static const char FIND_STABLE_COLUMNS[] =
     "select " COLUMNS_WITH("0", "0", COUNTED) " from channels where id = $1 and type >= 0";
 static const char FIND_CHANGING_COLUMNS[] =

@@ -24,7 +24,7 @@ struct discovery_term_query {
 extern const struct schema discovery_categories_query_schema, discovery_term_query_schema;
 extern const struct type discovery_categories_reply, discovery_term_reply;
 
-/* Returns NULL if the category does not exist. */
+/* Finds a category by its id. Returns NULL if it does not exist. */
 const struct discovery_category *discovery_category_find(int64_t id);
 enum err get_discovery_categories(struct call *call);
 enum err get_discovery_valid_term(struct call *call);

@@ -17,7 +17,8 @@ enum err guild_emojis_list(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret);
 /* Finds an emoji of a guild or an application. Returns ERR_UNKNOWN_EMOJI if there is none. */
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret);
-/* Returns ERR_STORE_CONFLICT if the application already has an emoji of this name. */
+/* Inserts an emoji. Returns ERR_STORE_CONFLICT if the application already has an emoji of this
+ * name. */
 enum err emoji_insert(struct tx *tx, const struct emoji *e);
 /* Updates name and roles of an emoji. */
 enum err emoji_update(struct tx *tx, const struct emoji *e);
@@ -34,10 +35,10 @@ enum err check_expression_permission(const struct call *call, snowflake user_id)
 
 /* --- permission to use emoji ---------------------------------------------------------- */
 
-/* An account, and where it wants to use an emoji. */
+/* An account, and the channel in which it wants to use an emoji. */
 struct emoji_user {
-    snowflake user_id;        /* 0 if a webhook uses the emoji */
-    snowflake application_id; /* 0 if the account is not an app */
+    snowflake user_id;        /* id of the account; 0 if a webhook uses the emoji */
+    snowflake application_id; /* id of the app; 0 if the account is not an app */
     snowflake guild_id;       /* guild in which the emoji is used; 0 in a private channel */
     uint64_t permissions;     /* permissions of the account in that channel */
 };
@@ -63,8 +64,8 @@ struct emoji_upload {
     struct opt_str image;
 };
 
-/* Call it in the field .prepare of a route that creates an emoji: runs `check`, then stores the
- * emoji's picture, both before the handler. */
+/* Schedules `check` and then the storage of the new emoji's picture, both before the handler. Call
+ * it in the prepare stage of a route that creates an emoji. */
 enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call));
 /* Builds an emoji from the call's body. The caller then sets the field guild_id or
  * application_id. */

@@ -197,7 +197,7 @@ static bool world_entitlement_from_row(struct world_file_exporter *ex, const str
 const struct world_file_fields entitlements_world = { (const struct world_file_field[]){
     { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
       .select = { &SKUS }, .read = world_sku_from_row },
-    /* Imported after the guilds, because guilds can own entitlements. */
+    /* Entitlements are imported after the guilds, because guilds can own entitlements. */
     { "application", "entitlements", &world_entitlement_list, .order = 30, .later = true,
       .import = import_entitlement, .select = { &ENTITLEMENTS },
       .read = world_entitlement_from_row },

@@ -13,7 +13,7 @@ struct exported_table {
     /* Column names, separated by tabs. The first character of each gives its type: & id, $ text, #
      * number, ? bool, @ time. The first column is the page cursor. */
     const char *columns;
-    struct sql sql;      /* parameters: $1 account, $2 cursor, $3 limit */
+    struct sql sql;      /* query of a page: $1 account, $2 cursor, $3 limit */
     const char *blob_of; /* area of the stored files ("avatars" …); NULL if rows have no file */
 };
 extern const struct exported_table exported_table_list[];

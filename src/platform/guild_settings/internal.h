@@ -15,7 +15,7 @@ struct channel_override {
     struct opt_int flags;
 };
 struct guild_settings {
-    struct opt_id guild_id; /* null for the settings of private channels */
+    struct opt_id guild_id; /* id of the guild; null for the settings of private channels */
     int64_t message_notifications, notify_highlights, flags, version;
     bool muted, suppress_everyone, suppress_roles, hide_muted_channels, mute_scheduled_events,
         mobile_push;

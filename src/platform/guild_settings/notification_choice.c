@@ -30,8 +30,8 @@ static const struct channel_override *find_override(const struct guild_settings 
     return NULL;
 }
 
-/* Applies the settings of a thread's member. *ret_level is NOTIFY_INHERITED if there is no level.
- */
+/* Applies the notification settings that a member has for a thread. *ret_level is NOTIFY_INHERITED
+ * if the member has set no level. */
 static enum err apply_thread_settings(struct tx *tx, snowflake user_id, const struct channel *c,
                                       bool *muted, int64_t *ret_level)
 {

@@ -337,8 +337,8 @@ static enum err write_notification_flags_json(struct tx *tx, snowflake user_id,
     return OK;
 }
 
-/* Writes the READY fields. Their version is the sum of the versions of all rows, so every change
- * increases it. */
+/* Writes the READY fields with notification settings. Their version is the sum of the versions of
+ * all rows, so every change increases it. */
 enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
                                     struct json_writer *out)
 {

@@ -17,13 +17,13 @@
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_read_roles(struct tx *tx, struct guild *g);
 /* Returns ERR_UNKNOWN_GUILD unless the guild in the path is discoverable, so that non-members do
- * not learn that the guild exists. For the field .visitors of a route row. */
+ * not learn that the guild exists. Use it as the field .visitors of a route row. */
 enum err require_discoverable_guild(struct call *call);
 /* Reads all lists (roles, emojis, stickers …) that the guild object in replies and events
  * contains. */
 enum err guild_read_all_lists(struct call *call, struct guild *g);
 enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
-/* Returns ERR_UNKNOWN_ROLE if the guild has no such role. */
+/* Finds a role of a guild. Returns ERR_UNKNOWN_ROLE if the guild does not have it. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
 /* Inserts a role. Does not change the positions of other roles. */
 enum err role_insert(struct tx *tx, const struct role *r);
@@ -37,18 +37,18 @@ enum err role_emit_delete(struct call *call, const struct role *r);
 
 /* Deletes a role with the events. */
 enum err role_delete_and_emit(struct call *call, const struct role *role);
-/* Emits the event of a role that was imported, as new or changed. */
+/* Emits GUILD_ROLE_CREATE for an imported role if `created` is true, else GUILD_ROLE_UPDATE. */
 enum err role_emit_imported(struct call *call, snowflake guild_id, snowflake id, bool created);
 
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
-/* Inserts a hidden guild with its roles. The caller then inserts the channels, a few per
- * transaction, and calls guild_show_created_guild. If this does not happen within 10 minutes, a job
- * deletes the guild. */
+/* Inserts a guild with its roles, hidden from users. The caller then inserts the channels, a few
+ * per transaction, and calls guild_show_created_guild. If this does not happen within 10 minutes, a
+ * job deletes the guild. */
 enum err guild_insert_without_showing_it(struct call *call, const struct guild *g,
                                          const struct role *roles, size_t count);
-/* Reads a hidden guild with its roles. Returns ERR_UNAVAILABLE if the job has deleted it after the
- * timeout. */
+/* Reads a guild that is still hidden, because it is being created, with its roles. Returns
+ * ERR_UNAVAILABLE if the job has deleted it after the timeout. */
 enum err guild_find_being_created(struct tx *tx, snowflake id, struct guild *ret);
 /* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
 enum err guild_show_created_guild(struct call *call, const struct guild *g);
@@ -154,12 +154,12 @@ struct audit_log_change {
     struct str key;
     struct opt_str old_value, new_value;
 };
-/* Adds a change of a field to an audit log entry. before and now are JSON; if they are equal, adds
- * nothing. p of before (now) is NULL if the field did not exist before (does not exist now). */
+/* Adds a change of a field to an audit log entry. before and now are JSON; if they are equal,
+ * adds nothing. before.p (now.p) is NULL if the field did not exist before (does not exist now). */
 void audit_log_add_change_to_list(struct call *call, struct list *changes, const char *key,
                                   struct str before, struct str now);
-/* Variant of audit_log_add_change_to_list that takes values of the type `type` instead of JSON.
- * NULL means that there is no value. */
+/* Adds a change of a field to an audit log entry; before and now have the type `type`, or are NULL
+ * if there is no value. */
 void audit_log_add_typed_change_to_list(struct call *call, struct list *changes, const char *key,
                                         const struct type *type, const void *before,
                                         const void *now);
@@ -169,7 +169,7 @@ void audit_log_add_changed_fields_to_list(struct call *call, struct list *change
                                           const struct field *fields, const void *before,
                                           const void *now);
 /* Writes an audit log entry for an object that was created, changed or deleted. The entry contains
- * the changes of these fields. */
+ * the changes of the fields in `fields`. */
 enum err audit_log_record_object_change(struct call *call, snowflake guild_id,
                                         enum audit_log_action action, snowflake target,
                                         const struct field *fields, const void *before,
@@ -186,7 +186,8 @@ enum err audit_log_record_changes(struct call *call, snowflake guild_id,
                                   enum audit_log_action action, snowflake target,
                                   const struct audit_log_options *options, struct list changes);
 
-/* Variant of audit_log_record_changes with a reason that does not come from the request header. */
+/* Writes an audit log entry with changes and with a reason that does not come from the request
+ * header. */
 enum err audit_log_record_changes_with_reason(struct call *call, snowflake guild_id,
                                               enum audit_log_action action, snowflake target,
                                               const struct audit_log_options *options,

@@ -7,7 +7,8 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MAX_NEW_GUILD_OVERWRITES = 1000, /* maximum over all channels in the body of POST /guilds */
+    MAX_NEW_GUILD_OVERWRITES = 1000, /* maximum number of overwrites in all channels of a POST
+                                      * /guilds body */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
@@ -15,11 +16,11 @@ enum {
 /* Inserts a guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
-/* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD if the id is not that
- * of such a guild. */
+/* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD for any other id. */
 enum err guild_find_hidden_from_users(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden_from_users(struct tx *tx, snowflake id, bool hidden);
-/* Checks whether the account may become the owner of the guild; see guild_transfer_ownership. */
+/* Checks whether the account may become the owner of the guild: it must be a member, but neither a
+ * bot nor the owner already. */
 enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id);
 
 enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
@@ -27,7 +28,8 @@ enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct new_channel {
-    struct opt_id id, parent_id; /* placeholder ids, for references inside the body */
+    struct opt_id id, parent_id; /* placeholder ids, with which objects of the body refer to each
+                                  * other */
     int64_t type;
     struct str name;
     struct opt_str topic;
@@ -121,7 +123,7 @@ struct audit_entry {
     struct opt_id user_id, target_id;
     int64_t action_type;
     struct opt_str reason;
-    const struct audit_log_options *options; /* NULL if the action has no options */
+    const struct audit_log_options *options; /* options of the entry, or NULL */
     struct list changes;                     /* struct audit_log_change */
 };
 

@@ -36,8 +36,8 @@ static const struct orphan_table tables[] = {
     OWNED_BY("reactions", "reaction_users", "reaction_id", "reaction_id, burst, user_id"),
 };
 
-/* How far the cleanup is: all tables before `table` are done and, in this table, all owner ids up
- * to `after`. */
+/* Progress of the cleanup: done are all tables before `table`, and all owner ids up to `after`
+ * in that table. */
 struct orphans_cursor {
     size_t table;
     snowflake after;

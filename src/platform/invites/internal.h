@@ -13,8 +13,7 @@ enum { MOST_INVITES = 1000 };
 enum err invites_list_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err invites_list_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err friend_invites_list_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* Finds an existing invite with the same properties. It can be returned instead of creating a new
- * one. */
+/* Finds an existing invite with the same properties, which can be returned instead of a new one. */
 enum err invite_find_equivalent(struct tx *tx, const struct invite *like, struct invite *ret,
                                 bool *ret_found);
 /* Inserts an invite with a new code. Also deletes expired invites of the same guild, group or user.

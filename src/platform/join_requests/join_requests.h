@@ -33,7 +33,7 @@ extern const struct type type_form_fields;
 /* Validates the fields of a form; reports form errors below the path `list`. */
 void member_form_fields_validate(struct form *form, const struct json_path *list,
                                  const struct list *fields);
-/* Returns ERR_UNKNOWN_MEMBER_FORM if the guild has no form. */
+/* Finds a guild's membership form. Returns ERR_UNKNOWN_MEMBER_FORM if the guild has none. */
 enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret);
 enum err member_form_write(struct tx *tx, const struct member_form *f);
 

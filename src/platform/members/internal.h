@@ -23,7 +23,7 @@ enum err member_update(struct tx *tx, const struct member *m);
 /* Restores timeout, mute and deafen of a member who left and joins again, and deletes their stored
  * copy. */
 enum err member_restore_sanctions(struct tx *tx, struct member *m);
-/* Returns ERR_UNKNOWN_MEMBER if the user is not a member. */
+/* Deletes a member with its pictures. Returns ERR_UNKNOWN_MEMBER if the user is not a member. */
 enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id);
 /* Writes m's roles: inserts and deletes the rows of member_roles that differ. */
 enum err member_write_roles(struct tx *tx, const struct member *m);
@@ -33,11 +33,11 @@ struct guild_ban {
     const struct user *user;
     struct opt_str reason;
 };
-/* Returns ERR_UNKNOWN_BAN if the user is not banned. */
+/* Finds the ban of a user. Returns ERR_UNKNOWN_BAN if the user is not banned. */
 enum err guild_ban_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                         struct guild_ban *ret);
-/* Lists bans by user id: the last bans before `before`, or if it is 0, the first ones after
- * `after`. */
+/* Lists bans ordered by user id: the last ones below `before` or, if `before` is 0, the first
+ * ones above `after`. */
 enum err guild_bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
                          int64_t limit, struct list *ret);
 /* Inserts a ban. If the user is already banned, *ret_new is false and the existing ban is not

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-/* The query returns the member's columns (null if the user is not a member), then the guild's
- * columns, starting with this one. */
+/* Index of the guild's first column. The query returns the member's columns (null if the user is
+ * not a member), then the guild's columns. */
 enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };
 static const char FIND_MEMBER_ACCESS[] =
     "select " MEMBER_COLUMNS ", g.owner_id, g.automod_version, g.mfa_level, "

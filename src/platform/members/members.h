@@ -17,8 +17,8 @@ enum err member_read_user(struct tx *tx, struct member *m);
  * or ERR_MISSING_ACCESS if the user is not a member. */
 enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct member_access *ret);
-/* Variant of member_access_find for a user other than the caller. Returns ERR_UNKNOWN_MEMBER
- * instead of ERR_MISSING_ACCESS if the user is not a member. */
+/* Reads the permissions and rank of a user other than the caller. Returns ERR_UNKNOWN_MEMBER if the
+ * user is not a member. */
 enum err member_access_find_of_other_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                           struct member_access *ret);
 
@@ -46,7 +46,7 @@ enum err members_list_in_voice_after(struct tx *tx, snowflake guild_id, snowflak
 /* Returns ERR_MAX_GUILDS if the user is in the maximum number of guilds. */
 enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id);
 
-enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that one member can change on another */
+enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only member flag that other members can change */
 
 /* Parameters of member_add_to_guild, which adds an account to a guild. member_add_to_guild updates
  * the member count and emits GUILD_CREATE to the new member and GUILD_MEMBER_ADD to the guild. If
@@ -83,10 +83,10 @@ enum err member_remove_from_guild(struct call *call, snowflake guild_id, snowfla
 /* Writes all changeable fields of the member and emits GUILD_MEMBER_UPDATE. */
 enum err member_update_and_emit(struct call *call, const struct member *m);
 
-/* Emits the event of a member who was imported, as new or changed. */
+/* Emits GUILD_MEMBER_ADD for an imported member if `created` is true, else GUILD_MEMBER_UPDATE. */
 enum err member_emit_imported(struct call *call, snowflake guild_id, snowflake user_id,
                               bool created);
-/* Removes a ban with the event. ERR_UNKNOWN_BAN if there is none. */
+/* Removes a ban and emits GUILD_BAN_REMOVE. Returns ERR_UNKNOWN_BAN if the user is not banned. */
 enum err guild_ban_remove_and_emit(struct call *call, snowflake guild_id, struct user *user);
 
 extern const struct domain members_domain, bans_domain;

@@ -54,7 +54,8 @@ static const char UPDATE_MEMBER[] =
     "timed_out_until = coalesce($7, timed_out_until), flags = coalesce($8, flags), "
     "mute = coalesce($9, mute), deaf = coalesce($10, deaf), pending = coalesce($11, pending) "
     "where guild_id = $1 and user_id = $2";
-/* An archive has all fields of a member, so a missing nickname or timeout was removed. */
+/* The archive of a copied guild has all fields of a member, so clear nickname and timeout if
+ * they are missing. */
 static const char CLEAR_MEMBER[] =
     "update members set nick = $3, timed_out_until = $4 where guild_id = $1 and user_id = $2";
 
@@ -157,8 +158,8 @@ static enum err import_member(struct world_file_importer *im, const void *entry,
     return import_member_roles(im, &m->roles, guild, user, at);
 }
 
-/* For the import of a guild's owner, who becomes a member even if the file does not list the owner
- * as one. */
+/* Selects a row if the account owns the guild. Owners become members even if the file does not
+ * list them as members. */
 static const char OWNS_GUILD[] = "select 1 from guilds where id = $1 and owner_id = $2";
 
 /* Adds the guild's owner as a member. Does nothing if an archive names an owner who has transferred

@@ -18,8 +18,7 @@ void json_object_remove_null_fields(const struct schema *schema, void *object)
     for (const struct field *f = schema->fields; f->name.p; f++) {
         enum field_presence *given = (enum field_presence *)((char *)object + f->offset);
 
-        /* Each optional member of a struct starts with its enum field_presence, to which `given`
-         * points. */
+        /* `given` points to the field_presence with which each optional member starts. */
         if (f->member >= MEMBER_OPT_STR && *given == GIVEN_NULL)
             *given = ABSENT;
     }

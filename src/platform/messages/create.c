@@ -23,9 +23,9 @@ static void emit_message_event(struct call *call, enum event event, const struct
 
 /* --- updating the channel of a new message ------------------------------------------- */
 
-/* last_message_id never decreases, although the clocks of nodes may differ. The row is updated even
- * if no column changes, because each update of the row invalidates the cached message pages of the
- * channel (page_cache.c). */
+/* Updates the channel of a new message. last_message_id never decreases, although the clocks of
+ * nodes may differ. The row is updated even if no column changes, because each update of the row
+ * invalidates the cached message pages of the channel (page_cache.c). */
 static const char LAST_MESSAGE[] =
     "update channels set last_message_id = case when coalesce(last_message_id, 0) < $2 then $2 "
     "else last_message_id end where id = $1";
@@ -37,9 +37,9 @@ static const char UPDATE_COUNTER_SHARD[] =
     "messages = channel_tails.messages + 1, last_message_id = case when "
     "channel_tails.last_message_id < $3 then $3 else channel_tails.last_message_id end";
 
-/* With concurrent writers (PostgreSQL), each writer thread updates its own row (counter shard) in
- * channel_tails, because concurrent updates of the channel's row would block each other or
- * conflict. */
+/* Updates the channel's last_message_id. With concurrent writers (PostgreSQL), each writer thread
+ * updates a row of its own (counter shard) in channel_tails instead, because concurrent updates of
+ * the channel's row would block each other or conflict. */
 static enum err update_last_message_id(struct call *call, const struct channel *c, snowflake id)
 {
     unsigned counter_shard = tx_get_counter_shard(call->tx);
@@ -57,9 +57,9 @@ static const char LOCK_THREAD_ROW[] = "update channels set thread_archived = 0 w
 static const char UNARCHIVE_THREAD[] =
     "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
-/* If the thread is open but will soon be archived, writes its row without a change. The transaction
- * then conflicts with that of the archiving job, and the transaction that is retried sees the other
- * one's commit. */
+/* Unarchives the thread. If it is open but will soon be archived, writes its row without a
+ * change: the transaction then conflicts with that of the archiving job, and the one that is
+ * retried sees the other's commit. */
 static enum err unarchive_thread(struct call *call, const struct channel *c)
 {
     bool archived = c->thread_metadata && c->thread_metadata->archived;
@@ -162,8 +162,7 @@ enum err message_insert_poll(struct call *call, const struct message *m)
     return e || m->ephemeral_for ? e : hook_poll_message_created(call, m);
 }
 
-/* If the message has precomputed JSON, copies it to the event instead of encoding the message
- * again. */
+/* Emits MESSAGE_CREATE. If the message's JSON was already encoded, copies it to the event. */
 static void emit_message_create(struct call *call, const struct channel *c, struct message *m,
                                 const struct message *event)
 {
@@ -380,8 +379,8 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
     return e;
 }
 
-/* SQL of a bulk deletion, for one message each. The conditions exclude ephemeral messages and the
- * message types for which message_cannot_be_deleted is true. */
+/* Statements of a bulk deletion; each handles one message. The conditions exclude ephemeral
+ * messages and the message types for which message_cannot_be_deleted is true. */
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select a.file_id from messages m join attachments a on "
     "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null and "

@@ -7,8 +7,8 @@
 #include "platform/channels/channels.h"
 #include "platform/message_parts/column_json.h"
 
-/* JSON fields of a snapshot, which has neither author nor channel. The attachments must be the last
- * field. */
+/* JSON fields of the snapshot of a forwarded message, without author and channel. The attachments
+ * must be the last field. */
 static const struct field snapshot_fields[] = {
     { FIELD(struct message, type), .type = &type_count },
     { FIELD(struct message, content), .type = &type_text },
@@ -52,7 +52,7 @@ void message_set_snapshots(struct call *call, struct message *m)
 /* --- permission to forward a message ------------------------------------------------- */
 
 /* Resolves the channel of the message that is forwarded, with the caller's permissions there.
- * call->target is the same afterwards. */
+ * Restores call->target. */
 static enum err resolve_forward_source_channel(struct call *call, snowflake channel_id,
                                                struct call_path_objects *ret)
 {

@@ -48,7 +48,7 @@ enum err attachment_insert(struct tx *tx, const struct message *m, const struct 
 enum err attachment_row_delete(struct tx *tx, snowflake id);
 /* Deletes the attachment's file after the commit, unless another attachment shares the file. */
 enum err attachment_release_file(struct call *call, const struct attachment *a);
-/* Returns ERR_NOT_FOUND if the channel has no such attachment. */
+/* Finds an attachment. Returns ERR_NOT_FOUND if the channel has no such attachment. */
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret);
 
 /* --- show.c: from rows to API objects --------------------------------------------------- */
@@ -57,15 +57,16 @@ enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, stru
  * message. */
 enum err message_read_referenced_objects(struct call *call, struct message *m);
 enum err messages_read_referenced_objects(struct call *call, struct list *messages);
-/* Variant of messages_read_referenced_objects that does not read the accounts in `users` (struct
- * user) again. */
+/* Reads the objects to which messages refer, except the accounts in `users` (struct user), which
+ * the caller has already read. */
 enum err messages_read_referenced_objects_except_users(struct call *call, struct list *messages,
                                                        const struct list *users);
 /* Returns the author object of a webhook message, with the name and avatar of the message. */
 const struct user *message_get_webhook_author(struct arena *arena, const struct message *m);
 /* Returns true if the API object of a message includes the referenced message. */
 bool message_includes_reference(const struct message *m);
-/* Calls the hooks that add reactions and other fields to messages of one channel, for replies. */
+/* Adds reactions and other fields from hooks to messages of one channel, as the caller sees them.
+ */
 enum err messages_add_fields_for_caller(struct call *call, struct list *messages);
 /* Adds the fields of a message that only gateway events contain. */
 enum err message_add_event_fields(struct call *call, const struct channel *c, struct message *m);
@@ -74,15 +75,15 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
 
 /* --- precomputed_json.c: the message as JSON, stored in its row ------------------------- */
 
-/* Returns true if the precomputed JSON includes the author. */
+/* Returns true if the JSON in the message's row includes the author. */
 bool message_json_has_author(const struct message *m);
-/* Encodes the MESSAGE_CREATE event of a message with precomputed JSON. *ret_received is the first
- * part of the result; the HTTP reply contains this part, too. */
+/* Encodes the MESSAGE_CREATE event of a message from the JSON in its row. *ret_received is the
+ * beginning of the result, which the HTTP reply contains, too. */
 struct str message_encode_create_event(struct arena *arena, const struct message *m,
                                        struct str *ret_received);
-/* Writes complete messages as a JSON array. If marks is NULL, writes the reactions with the
- * caller's "me" values (messages_add_fields_for_caller). Otherwise writes "me":false and records
- * the offsets of these values in marks. */
+/* Writes complete messages as a JSON array. If marks is NULL, writes the caller's own "me" values
+ * of reactions. Otherwise writes "me":false, so that the page can be cached for all readers, and
+ * records the offsets of these values in marks. */
 struct own_reaction_offsets;
 void messages_write_json(struct json_writer *j, const struct list *messages,
                          struct own_reaction_offsets *marks);
@@ -124,24 +125,26 @@ size_t count_uploaded_files(const struct call *call);
  * at path `here`) must be uploaded or in the list `present` (struct attachment). */
 enum err uploaded_files_validate(struct call *call, const struct json_path *here,
                                  const struct list *drafts, const struct list *present);
-/* Stores the bytes as an attachment with the file name `given`. Call it in a compute stage. */
+/* Stores the bytes as an attachment with the file name `given`. Call it in a compute stage (thread
+ * pool). */
 enum err attachment_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
                                 struct attachment *ret);
 /* Copies the fields of `in` to the attachment. in is NULL if the body has no fields for this
  * attachment. */
 void attachment_apply_body_fields(struct attachment *a, const struct attachment_in_body *in);
 /* Lists the uploaded files of the request and the earlier uploads that the body names (struct
- * attachment), and deletes these uploads' rows in cloud_uploads. Returns ERR_UPLOAD_NOT_FOUND. In
- * cloud_uploads.c. */
+ * attachment), and deletes these uploads' rows in cloud_uploads. Returns ERR_UPLOAD_NOT_FOUND if
+ * an earlier upload does not exist. */
 enum err consume_uploads_named_in_body(struct call *call, snowflake owner_id, struct list *ret);
-/* Stores the uploaded files and lists them as struct attachment. Call it in a compute stage. */
+/* Stores the uploaded files and lists them as struct attachment. Call it in a compute stage (thread
+ * pool). */
 enum err uploaded_files_store(struct call *call, const struct list *drafts, struct list *ret);
 
 /* --- media.c -------------------------------------------------------------------------- */
 
 struct attachment_media_info {
     const char *type;
-    uint32_t width, height; /* in pixels, for pictures only; 0 if unknown */
+    uint32_t width, height; /* size of a picture in pixels; 0 if unknown */
 };
 
 /* Replaces unsafe characters of a file name, removes leading dots, and limits the name to 100

@@ -83,12 +83,13 @@ extern const struct type message_create_body, message_edit_body, webhook_message
 struct message_sender {
     const struct channel *channel;
     uint64_t perms;
-    bool may_use_embeds;     /* the sender may set embeds and components (bots, webhooks) */
+    bool may_use_embeds;     /* whether the sender may set embeds and components (bots, webhooks) */
     bool without_components; /* the sender may not use components */
     bool may_use_stickers;   /* the sender may use stickers */
     /* Default if the body has no allowed_mentions; NULL if all mentions ping by default. */
     const struct allowed_mentions *allowed;
-    snowflake user_id, application_id; /* decide which custom emoji the sender may use; 0 if none */
+    snowflake user_id, application_id; /* user and app that decide which custom emoji the sender
+                                        * may use; 0 if none */
 };
 
 /* Data that the stages of a call with a message body pass on to each other. */
@@ -103,11 +104,11 @@ static inline struct message_send_state *call_get_message_send_state(const struc
     return call_get_stage_data(call, "message_send_state");
 }
 
-/* Prepares a message from the request body. If files were uploaded, `check` runs before they are
- * stored. Call it in the route's prepare. */
+/* Reads the request body as a message, and schedules the storage of uploaded files; `check` runs
+ * before they are stored. Call it in the route's prepare stage. */
 enum err prepare_message_of_request_body(struct call *call, enum err (*check)(struct call *call));
-/* Prepares a message from the object `in` inside the request body, at the path `here`. Both
- * pointers must remain valid until the call ends. */
+/* Reads the object `in` inside the request body, at the path `here`, as a message. Both pointers
+ * must remain valid until the call ends. */
 enum err prepare_message_nested_in_request_body(struct call *call, const struct message_body *in,
                                                 const struct json_path *here,
                                                 enum err (*check)(struct call *call));

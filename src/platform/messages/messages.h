@@ -11,7 +11,7 @@
 
 /* A message to be created. A field that is zero is absent, empty or has its default. */
 struct new_message {
-    snowflake id; /* 0 if message_create shall generate an id */
+    snowflake id; /* id of the message; 0 if message_create shall generate it */
     const struct channel *channel;
     int64_t type, flags;
     const struct user *author;   /* the account that is displayed as the author */
@@ -27,8 +27,8 @@ struct new_message {
     struct opt_str interaction, interaction_metadata; /* JSON */
     struct opt_str call; /* JSON of the call, for system messages of the type CALL */
     const struct message_reference *message_reference;
-    struct list attachments;      /* struct attachment; the files are already stored */
-    const struct poll *poll;      /* NULL if the message has no poll */
+    struct list attachments; /* attachments whose files are already stored (struct attachment) */
+    const struct poll *poll; /* poll of the message, or NULL */
     struct opt_str sticker_items; /* JSON */
     struct opt_str snapshot;      /* JSON of the forwarded message, see forwards.c */
     struct list snapshot_files;   /* struct attachment */
@@ -55,11 +55,11 @@ enum err message_create_system_message(struct call *call, const struct channel *
 /* Reads a message with all fields that replies contain. Returns ERR_UNKNOWN_MESSAGE if it does not
  * exist or is ephemeral for another user. */
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret);
-/* Call after writing a reply with messages. For a bot without the MESSAGE_CONTENT intent, removes
- * the content of guild messages that the bot did not write and that do not mention the bot. */
+/* Removes content of guild messages from a reply to a bot without the MESSAGE_CONTENT intent,
+ * unless the bot wrote the message or is mentioned in it. Call it after writing a reply with
+ * messages. */
 enum err messages_hide_content_from_bot(struct call *call);
-/* Reads a message. In contrast to message_find, also returns a message that is ephemeral for
- * another user. */
+/* Reads a message, even if it is ephemeral for another user. */
 enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                      struct message *ret);
 
@@ -74,7 +74,7 @@ enum err message_update_row_and_emit(struct call *call, const struct channel *c,
 /* Emits MESSAGE_CREATE (`created`) or MESSAGE_UPDATE of a message that was imported. */
 enum err message_emit_imported(struct call *call, const struct channel *c, snowflake id,
                                bool created);
-/* Removes the pin of a message with the events. */
+/* Unpins a message and emits the events. */
 enum err message_unpin_and_emit(struct call *call, const struct channel *c, struct message *m);
 
 /* Sets the message flag HAS_THREAD if `shown` is true, else clears it, and emits MESSAGE_UPDATE. */

@@ -16,7 +16,8 @@
 enum { MOST_IN_ONE_EVENT = 100 };
 
 struct purge_progress {
-    snowflake guild_id, author_id; /* guild_id is 0 for all guilds and private channels */
+    snowflake guild_id, author_id; /* guild_id: 0 if messages of all guilds and private channels are
+                                    * deleted */
     snowflake from, until;         /* range of message ids: [from, until) */
     int64_t handled;               /* number of deleted messages; counted only if guild_id is 0 */
 };

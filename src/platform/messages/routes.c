@@ -115,7 +115,7 @@ static bool caller_is_message_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Lets the author and moderators pass. Moderators may change only the flags, which
+/* Returns OK for the author and for moderators. Moderators may change only the flags, which
  * check_edited_fields checks. */
 static enum err check_edit_permission(struct call *call)
 {

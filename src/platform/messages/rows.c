@@ -173,7 +173,7 @@ static const char AUTHORS_AFTER[] = AUTHORS_OF(OF_CHANNEL_AFTER);
 /* A contiguous range of messages. A page of messages consists of one range, or of two if it is a
  * page around a message. */
 struct page_range {
-    bool newer; /* true for messages newer than `from`, false for older ones */
+    bool newer; /* whether the range has messages newer than `from`, else older ones */
     snowflake from;
     int64_t limit;
 };

@@ -253,7 +253,8 @@ void message_body_validate(struct form *form, const struct json_path *here, cons
         form, here, in, in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);
 }
 
-/* message_edit checks the rules that depend on the stored message. */
+/* Validates the body of an edit. message_edit checks the rules that depend on the stored
+ * message. */
 void message_patch_validate(struct form *form, const struct json_path *here, const void *object)
 {
     const struct message_body *in = object;

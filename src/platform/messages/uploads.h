@@ -8,7 +8,7 @@
 /* Returns the multipart part with the name files[number], or NULL. */
 const struct multipart_part *uploaded_part_find(const struct call *call, uint64_t number);
 /* Stores a multipart part as an attachment with this id. in has the fields that the request body
- * has for the attachment, or is NULL if it has none. Call it in a compute stage. */
+ * has for the attachment, or is NULL if it has none. Call it in a compute stage (thread pool). */
 enum err uploaded_part_store(struct call *call, snowflake id, const struct multipart_part *p,
                              const struct attachment_in_body *in, struct attachment *ret);
 /* Makes a file available below /attachments/{target_id} for a day. target_id is not a channel

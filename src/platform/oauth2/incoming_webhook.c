@@ -6,7 +6,7 @@
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
-/* Resolves a channel with the caller's permissions in it. call->target is the same afterwards. */
+/* Resolves a channel with the caller's permissions in it. Restores call->target. */
 static enum err resolve_webhook_channel(struct call *call, snowflake channel_id,
                                         struct call_path_objects *ret)
 {

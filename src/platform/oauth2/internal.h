@@ -120,7 +120,7 @@ struct authorization_code {
     snowflake webhook_channel_id; /* 0 without the scope webhook.incoming */
     int64_t integration_type, expires_at;
     uint64_t permissions;
-    bool pending; /* the app is not installed yet; the token exchange must install it */
+    bool pending; /* whether the token exchange must install the app */
     bool used;
     snowflake webhook_id; /* webhook that the token exchange created; 0 if none */
 };
@@ -176,7 +176,7 @@ struct oauth2_authorization_request {
     bool installs;           /* the scopes include bot or applications.commands */
     bool with_code;          /* response_type is "code" */
     bool with_token;         /* response_type is "token" */
-    struct str redirect_uri; /* p is NULL if none was sent or registered */
+    struct str redirect_uri; /* URI for the redirect; p is NULL if none was sent or registered */
 };
 /* Parses the authorization request in the query. integration_type is that of the body. */
 enum err oauth2_authorization_request_parse(struct call *call,
@@ -230,8 +230,8 @@ enum err delete_incoming_webhook(struct call *call, const struct authorization_c
 enum err prepare_oauth2_authorize(struct call *call);
 /* Stores the signing key if prepare_oauth2_authorize has created one. */
 enum err openid_store_signing_key(struct call *call);
-/* Read stage of POST /oauth2/token: prepares the signing of an id token, which then runs on the
- * thread pool, because RSA takes too long for a write transaction. */
+/* Schedules the signing of an id token on the thread pool, because RSA takes too long for a
+ * write transaction. Call it in the read stage of POST /oauth2/token. */
 enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake application_id,
                                  struct str nonce);
 /* Returns the signed id token of this call. nonce.p is NULL if the client sent no nonce. */

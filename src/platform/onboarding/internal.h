@@ -11,8 +11,8 @@ enum {
     MAX_OPTIONS = 50,
     MAX_OPTION_IDS = 50,
     MAX_DEFAULT_CHANNELS = 500,
-    NEEDED_CHANNELS = 7, /* visible channels that a guild needs to enable onboarding */
-    NEEDED_WRITABLE = 5, /* visible channels in which @everyone must be able to write */
+    NEEDED_CHANNELS = 7, /* minimum number of visible channels for enabling onboarding */
+    NEEDED_WRITABLE = 5, /* minimum number of visible channels in which @everyone can write */
 };
 struct onboarding_put_body {
     struct opt_list prompts, default_channel_ids;

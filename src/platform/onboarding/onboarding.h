@@ -42,7 +42,7 @@ struct onboarding {
     bool enabled;
     int64_t mode;
 
-    int64_t version; /* not in the JSON; 0 if onboarding was never set */
+    int64_t version; /* version of the stored row, not in the JSON; 0 if onboarding was never set */
 };
 extern const struct type type_onboarding_prompts;
 

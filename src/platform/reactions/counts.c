@@ -20,8 +20,8 @@ static enum err update_message_reactions(struct tx *tx, const struct message *m,
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
 }
 
-/* Saves all reactions in the message's row. Call it only if the message has no counter shards, or
- * after they were merged. */
+/* Saves all reactions in the message's row. Call it only if the message has no counter shards
+ * (counts per writer), or after they were merged. */
 static enum err save_merged_reactions(struct tx *tx, const struct message *m, struct str text)
 {
     return update_message_reactions(tx, m, text, reaction_text_get_state(text));
@@ -77,7 +77,8 @@ static enum err insert_counter_shard(struct tx *tx, const struct message *m, str
                        BIND(v_id(m->id), v_int(tx_get_counter_shard(tx)), v_text(counts)), NULL);
 }
 
-/* Adds the counts in `more` to `lines`, the text of a counter shard. Returns the new text. */
+/* Adds the counts in `more` to `lines`, the text of a counter shard (counts of one writer). Returns
+ * the new text. */
 static struct str add_reaction_counts_to_shard_text(struct tx *tx, struct str lines,
                                                     const struct reaction_line *more)
 {
@@ -179,8 +180,8 @@ size_t count_distinct_emoji(struct str text)
     return count;
 }
 
-/* After the counter shards were merged: deletes them, and also the rows of emoji that have no users
- * left, because their last users were removed in different shards. */
+/* Deletes the counter shards after they were merged, and also the rows of emoji that have no
+ * users left, because their last users were removed in different shards. */
 static enum err delete_merged_counter_shards(struct tx *tx, const struct message *m)
 {
     if (m->reacted != HAS_REACTIONS_IN_COUNTER_SHARDS)

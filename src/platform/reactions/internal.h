@@ -62,8 +62,7 @@ enum err delete_user_burst_reaction(struct call *call);
 enum err delete_all_reactions_for_emoji(struct call *call);
 enum err delete_all_reactions(struct call *call);
 
-/* The following functions change a reaction of the message in call->target; call->caller must be
- * set. */
+/* Change a reaction of the message in call->target; call->caller must be set. */
 enum err reaction_add_of_caller(struct call *call, const struct reaction_emoji_name *name,
                                 bool burst);
 enum err reaction_remove_of_user(struct call *call, const struct reaction_emoji_name *name,

@@ -4,7 +4,7 @@
 #include "platform/members/members.h"
 #include "platform/reactions/internal.h"
 
-/* Makes the user the caller, and the message the target, as a request of the user would. */
+/* Sets the call's caller to the user and its target to the message, as in a request of the user. */
 static enum err set_target_of_mirrored_reaction(struct call *call, struct channel *c,
                                                 struct message *m, snowflake user_id)
 {

@@ -4,7 +4,7 @@
 
 /* A range of message ids, for queries about a page of messages. */
 struct message_range {
-    snowflake first, last; /* last is 0 if the range is empty */
+    snowflake first, last; /* ids of the first and last message; last is 0 if the range is empty */
 };
 
 static void extend_message_range(struct message_range *s, snowflake id)
@@ -30,8 +30,8 @@ static const char READ_SHARDS[] =
     "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 and "
     "l.message_id between $2 and $3 order by l.message_id";
 
-/* Adds the counts of a counter shard to a reaction. Counter shards have no user ids, so the
- * reaction's list of users would be incomplete and is cleared. */
+/* Adds the counts of a counter shard (counts of one writer) to a reaction. Counter shards have no
+ * user ids, so the reaction's list of users would be incomplete and is cleared. */
 static void add_shard_counts(struct reaction_line *line, struct str counts)
 {
     struct reaction_line more;

@@ -6,8 +6,8 @@
 static const char NEXT_RELATIONSHIPS[] =
     "select user_id, target_id from relationships where user_id = $1 or target_id = $1 "
     "order by user_id, target_id limit $2";
-/* Deletes rows of every type, including type 0: such a row stores that one user ignores the
- * other. */
+/* Deletes relationship rows of every type, including type 0, with which a user only ignores another
+ * user. */
 static const char DELETE_RELATIONSHIP[] =
     "delete from relationships where user_id = $1 and target_id = $2";
 

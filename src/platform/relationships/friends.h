@@ -7,7 +7,7 @@
 
 struct ready_event_writer;
 
-/* Reads the relationship type (enum relationship_type) that user_id's row has for target_id. */
+/* Reads the type of the relationship that user_id has to target_id (enum relationship_type). */
 enum err relationship_type_read(struct tx *tx, snowflake user_id, snowflake target_id,
                                 int64_t *ret);
 

@@ -21,8 +21,8 @@ static snowflake application_id_of_call(const struct call *call)
                                     : call->caller->application_id;
 }
 
-/* GET /users/@me/game-relationships: those of all games or, for an OAuth2 token, those of its
- * application. */
+/* GET /users/@me/game-relationships: the game relationships in all games or, for an OAuth2 token,
+ * in the game of its application. */
 static enum err list_game_relationships(struct call *call)
 {
     const struct caller *caller = call->caller;
@@ -85,8 +85,8 @@ static enum err compute_game_relationship_change(enum relationship_operation op,
     return e;
 }
 
-/* To send a game friend request, the target must have authorized the app. To accept one, both users
- * must have. */
+/* To send a game friend request, the target must have authorized the app. To accept a game friend
+ * request, both users must have authorized it. */
 static enum err check_application_authorizations(struct call *call,
                                                  const struct game_relationship_pair *c,
                                                  bool accepting)

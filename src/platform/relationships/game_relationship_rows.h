@@ -10,8 +10,8 @@
 enum err game_relationships_read(struct tx *tx, snowflake user_id, snowflake application_id,
                                  struct list *ret);
 
-/* Read or write the row of user_id, without user objects. The type is RELATIONSHIP_NONE if no row
- * exists; writing that type deletes the row. */
+/* Finds or saves the game relationship row of user_id, without user objects. The type is
+ * RELATIONSHIP_NONE if no row exists; saving this type deletes the row. */
 enum err game_relationship_find(struct tx *tx, snowflake user_id, snowflake target_id,
                                 snowflake application_id, struct game_relationship *ret);
 enum err game_relationship_save(struct tx *tx, const struct game_relationship *g);
@@ -21,7 +21,8 @@ enum err game_relationship_emit(struct call *call, enum event event,
 
 /* Deletes all game relationships between two accounts and emits the events to both. */
 enum err game_relationships_delete_between(struct call *call, snowflake a, snowflake b);
-/* Delete up to step->rows_left rows of a deleted application or account and emit the events. */
+/* Delete game relationships of a deleted application or account, up to step->rows_left rows, and
+ * emit the events. */
 struct deletion_step_limits;
 enum err game_relationships_delete_of_application(struct call *call, snowflake id,
                                                   struct deletion_step_limits *step);

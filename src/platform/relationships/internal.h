@@ -45,7 +45,7 @@ bool relationship_is_unchanged(const struct relationship_pair *before,
  * accepted. */
 struct user_acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
-    bool suggested; /* the server suggested one user to the other as a friend */
+    bool suggested; /* whether the server suggested one user to the other as a friend */
 };
 bool users_have_no_acquaintance(const struct user_acquaintance *a);
 /* Returns whether an account with the bits `sources` (enum friend_source) accepts a friend request
@@ -149,13 +149,14 @@ struct friend_request_attempt {
     enum relationship_operation op; /* OPERATION_ASK or OPERATION_ACCEPT */
     const struct user *user;
     struct opt_str note;
-    bool suggested;       /* the client states that the server suggested the user */
+    bool suggested;       /* whether the client states that the server suggested the user */
     bool server_verified; /* the server has verified the suggestion */
-    bool confirmed;       /* the caller confirmed the request of an unknown user */
+    bool confirmed;       /* whether the caller confirmed the request of an unknown user */
 };
 enum err friend_request_send_or_accept(struct call *call, const struct friend_request_attempt *in);
 
-/* Applies an operation whose only condition is the current relationship of the two users. */
+/* Applies an operation, such as blocking, whose only condition is the current relationship of
+ * the two users. */
 enum err relationship_apply_operation(struct call *call, enum relationship_operation op,
                                       snowflake my_id, snowflake their_id);
 

@@ -267,7 +267,7 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
     return e;
 }
 
-/* After two users became friends: emits the current presence of `about` to `to`. */
+/* Emits the current presence of `about` to `to` after the two users became friends. */
 static enum err emit_presence_to_friend(struct call *call, snowflake to, snowflake about)
 {
     struct user user;

@@ -63,8 +63,8 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
 /* Makes both users friends, with my_id as the user who accepts, and deletes their suggestions. */
 enum err relationship_pair_make_friends(struct call *call, struct relationship_pair *b);
 
-/* Saves my_id's row and emits RELATIONSHIP_UPDATE to my_id. For changes of fields other than the
- * type. */
+/* Saves my_id's row after a change of other fields than the type, and emits RELATIONSHIP_UPDATE to
+ * my_id. */
 enum err relationship_row_save_and_emit(struct call *call, const struct relationship_pair *b);
 
 /* --- lists ---------------------------------------------------------------------------- */

@@ -14,8 +14,8 @@
 enum {
     LEAST_MUTUAL = 3, /* minimum number of mutual friends */
     MOST_FOUND = 20,
-    MAX_FRIENDS_READ =
-        100, /* maximum number of friends that are read, of the user and of each friend */
+    MAX_FRIENDS_READ = 100, /* maximum number of friends to read per user: of the account and of
+                             * each of its friends */
 };
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 

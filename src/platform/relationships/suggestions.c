@@ -230,12 +230,13 @@ enum err friend_suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowf
     return e;
 }
 
-/* A user who is suggested before or after suggestions are replaced. */
+/* A user who is suggested before or after the suggestions of a source are replaced. */
 struct suggestion_candidate {
     snowflake id;
     int64_t score; /* highest score over all sources; 0 if no source suggests the user */
     bool was_live;
-    const struct suggested_user *offer; /* NULL if only other sources suggest the user */
+    const struct suggested_user *offer; /* new suggestion of the source; NULL if only other sources
+                                         * suggest the user */
 };
 
 static const char LIVE[] =

@@ -8,7 +8,7 @@
 #include "model/relationship.h"
 #include "platform/accounts/accounts.h"
 
-/* Names of suggestion sources; the other sources are the types of connections. */
+/* Names of sources of friend suggestions. Other sources are named after connection types. */
 #define SOURCE_CONTACTS "contacts"
 #define SOURCE_REVERSE  "reverse" /* the suggested user's address book has the owner's number */
 #define SOURCE_MUTUAL   "mutual"
@@ -49,10 +49,10 @@ enum err friend_suggestion_dismiss(struct call *call, snowflake owner, snowflake
  * suggests the user. */
 enum err friend_suggestions_delete_of_source(struct call *call, snowflake owner,
                                              snowflake suggested, struct str source);
-/* Reads the ids of the users who have a suggestion of this account by this source. */
+/* Reads the ids of the users to whom this source suggests the account `suggested`. */
 enum err friend_suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
                                            struct list *ret);
-/* Deletes this source's suggestions of the account, for all users who have one. */
+/* Deletes all suggestions of the account that this source has made to other users. */
 enum err friend_suggestions_delete_of_source_to_all(struct call *call, snowflake suggested,
                                                     struct str source);
 /* If an account disabled discovery by phone number, deletes the address book suggestions of this

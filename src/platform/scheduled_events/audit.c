@@ -8,7 +8,7 @@
 struct event_audit_state {
     struct call *call;
     const struct scheduled_event *before,
-        *now;            /* before is NULL for a new scheduled event, now for a deleted one */
+        *now;            /* state before and after the change; NULL if there is none */
     struct list changes; /* struct audit_log_change */
 };
 

@@ -119,8 +119,8 @@ void emit_event_about_scheduled_event(struct call *call, enum event what,
  * status. */
 enum err scheduled_event_schedule_status_job(struct call *call, const struct scheduled_event *e);
 /* Changes the status of a scheduled event and opens or closes its stage channel. Writes the row,
- * emits the gateway event and schedules the next job. If a recurring one is completed, its next
- * occurrence is scheduled. */
+ * emits the gateway event and schedules the next job. If a recurring event is completed, its
+ * next occurrence is scheduled. */
 enum err scheduled_event_set_status(struct call *call, struct scheduled_event *e, int64_t status);
 extern const struct job_kind scheduled_event_job;
 enum err scheduled_events_cancel_of_channel(struct call *call, const struct channel *c);

@@ -7,7 +7,7 @@
 
 #define MINUTE_US (INT64_C(60) * 1000000)
 #define MAX_START_DELAY_US \
-    (6 * 60 * MINUTE_US) /* an event that has not started this long after its start time ends */
+    (6 * 60 * MINUTE_US) /* maximum delay of the start; then the scheduled event ends */
 #define EMPTY_CHANNEL_US (3 * MINUTE_US) /* an event ends after its channel was empty this long */
 #define RETENTION_US     (30 * 24 * 60 * MINUTE_US)
 

@@ -67,13 +67,13 @@ enum err message_index_limit_prefix_match(struct call *call, struct search_terms
     struct search_phrase *p = t->phrases.items;
     bool full;
 
-    /* Only SQLite needs this limit. PostgreSQL reads messages from the newest on and stops as soon
-     * as it has enough. */
+    /* Only SQLite needs a limit of prefix matches. PostgreSQL reads messages from the newest on and
+     * stops as soon as it has enough. */
     if (!word || !message_index_is_sqlite(call))
         return OK;
     word->prefix = false;
-    /* Test the word alone first: if it is rare, the whole query cannot fill a result either, and
-     * need not run. */
+    /* Test the word alone first: if fewer than SEARCH_MAX_RESULTS messages contain it, the whole
+     * query cannot match more, and need not run. */
     enum err e = index_has_max_results(call, (struct list){ word, 1, 0 }, r, &full);
     if (!e && full)
         e = index_has_max_results(call, t->groups, r, &full);

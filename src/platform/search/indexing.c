@@ -19,8 +19,8 @@ enum {
  * EVERY is long, because indexing many messages together takes a third of the time per message. */
 static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
 
-/* Until this time (microseconds) new messages need not schedule the job, because this process has
- * already scheduled it. While it finds messages, the job schedules itself again. */
+/* Time in microseconds until which new messages need not schedule the job, because this process has
+ * already scheduled it. While the job finds messages, it schedules itself again. */
 static _Atomic int64_t claimed_until;
 
 void reset_message_indexing_schedule(void)
@@ -53,8 +53,8 @@ void schedule_message_indexing(struct call *call)
 }
 
 /* Schedules the job after the commit of the message, because transactions that write the same job
- * row would conflict. If the server stops between the two, the next message or search schedules the
- * job. */
+ * row would conflict. If the server stops between commit and scheduling, the next message or search
+ * schedules the job. */
 enum err message_indexing_on_message_create(struct call *call, const struct message_creation *made)
 {
     if (!made->message->ephemeral_for)

@@ -49,13 +49,13 @@ extern const struct schema guild_search_schema, channel_search_schema;
 
 /* --- terms.c: index queries ----------------------------------------------------------- */
 
-/* A filter: a message matches if it has at least one of the terms `any`. If .none is true, it
- * matches if it has none of them. */
+/* A filter of a search. A message matches if it has at least one of the terms in .any or, if .none
+ * is true, none of them. */
 struct search_term_filter {
     struct list any; /* struct str */
-    bool prefix;     /* `any` has a single term, and words that start with it match, too */
+    bool prefix;     /* whether words that start with the single term in `any` match, too */
     bool none;
-    struct list unless; /* struct str; a .none filter also accepts messages with these terms */
+    struct list unless; /* terms (struct str) with which a message matches although .none is true */
 };
 /* Words that a message must contain in this order. Between two neighbours, at most `slop` other
  * words may occur. */

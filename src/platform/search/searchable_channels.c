@@ -8,7 +8,7 @@
  * those in which the caller can see all private threads (thread_managed). */
 struct searchable_channels {
     struct list open, unreadable, thread_managed; /* snowflakes */
-    bool reads; /* the caller can read at least one channel of the guild */
+    bool reads; /* whether the caller can read at least one channel of the guild */
 };
 
 static void classify_channels_by_access(struct call *call, const struct search_query *q,

@@ -7,7 +7,7 @@
 
 enum {
     SOURCE_MAX = 48 * 1024 * 1024
-}; /* bytes of JSON; 500 channels with long topics need 12 MiB */
+}; /* maximum size of the JSON in bytes; 500 channels with long topics need 12 MiB */
 
 /* --- schema --------------------------------------------------------------------------- */
 

@@ -175,7 +175,7 @@ enum err audit_log_add_threads(struct call *call, struct audit_log_objects *log)
         struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
-        if (!e) /* the parent may be being deleted; archived threads are not marked then */
+        if (!e) /* skips threads of a parent that is being deleted, because they are not marked */
             e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
             audit_log_append_object(call->arena, &log->threads, &type_channel, &thread);

@@ -119,7 +119,7 @@ struct thread_filter {
     const struct thread_search_query *query;
     uint64_t perms;
     struct list words; /* struct str */
-    struct list tags;  /* snowflakes; only tags that the forum has */
+    struct list tags;  /* tag ids (snowflakes) that the forum has */
     struct arena *scratch;
 };
 

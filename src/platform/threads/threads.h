@@ -16,7 +16,7 @@ struct new_thread {
     struct opt_int auto_archive_duration, rate_limit_per_user;
     struct opt_bool invitable;
     struct opt_list applied_tags; /* snowflakes */
-    bool begun;         /* the first message exists; it is not included in message_count */
+    bool begun;         /* whether the first message exists; message_count does not include it */
     snowflake owner_id; /* account or webhook that creates the thread */
 };
 
@@ -35,7 +35,7 @@ enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
                                     struct new_message *draft, struct channel *ret,
                                     struct message *ret_message);
 
-/* Deletes a thread with the events. Checks no permissions. */
+/* Deletes a thread and emits the events. Checks no permissions. */
 enum err thread_delete_and_emit(struct call *call, const struct channel *c);
 
 extern const struct domain threads_domain;

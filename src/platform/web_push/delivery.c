@@ -24,7 +24,7 @@ enum {
     MESSAGE_SECONDS = 24 * 60 * 60, /* how long the push service stores a message */
 };
 
-/* Limits what an account can make the server send to a URL that the account has chosen. */
+/* Limits the requests that an account can make the server send to a URL of the account's choice. */
 static const struct rate_limit limit_notifications = { .name = "web-push-notifications",
                                                        .count = 60,
                                                        .window_s = 60 };
@@ -57,8 +57,8 @@ static struct str url_origin(struct str url)
     return str_slice(url.p, at);
 }
 
-/* A service that no longer knows the subscription, or refuses the server's key, will never accept a
- * message. An address that is not allowed is not asked again either. */
+/* Converts the reply of a push service to an outcome. DELIVERY_GONE ends the subscription: the
+ * service no longer knows it, refuses the server's key, or has an address that is not allowed. */
 static enum delivery_outcome outcome_of_reply(enum fetch_result result, int status)
 {
     if (result == FETCH_FORBIDDEN || result == FETCH_BAD_URL)

@@ -189,7 +189,8 @@ static bool derive_content_key(struct arena *a, const struct web_push_receiver_k
     return true;
 }
 
-/* Writes the ciphertext of the text, of the delimiter of a last record (2), and the tag. */
+/* Encrypts the text and the delimiter byte 2, which marks the last record; writes ciphertext and
+ * tag. */
 static bool encrypt_last_record(const struct content_key *k, struct str text, unsigned char *out)
 {
     static const unsigned char delimiter = 2;

@@ -32,24 +32,28 @@ enum web_push_phase { PUSH_TO_NAMED = 0, PUSH_TO_GROUPS = 1, PUSH_DONE = 2 };
 struct web_push_step {
     snowflake message_id;
     enum web_push_phase phase;
-    snowflake after; /* accounts up to this id are handled */
+    snowflake after; /* highest account id whose subscriptions are already handled */
 };
 enum {
-    PUSH_STEP_ACCOUNTS = 8,       /* accounts whose settings and permissions one step reads */
-    PUSH_STEP_SUBSCRIPTIONS = 12, /* after these, a step begins no further account */
-    PUSH_STEP_SCANNED = 200,      /* subscribed accounts of which one step checks the membership */
+    PUSH_STEP_ACCOUNTS = 8,       /* maximum number of accounts whose settings and permissions one
+                                   * step reads */
+    PUSH_STEP_SUBSCRIPTIONS = 12, /* number of subscriptions after which a step begins no further
+                                   * account */
+    PUSH_STEP_SCANNED = 200,      /* maximum number of subscribed accounts whose membership one step
+                                   * checks */
     PUSH_ACCOUNT_SUBSCRIPTIONS = 5, /* maximum number of subscriptions per account */
 };
 
-/* A step sends the same text to each subscription. */
+/* The subscriptions of one job step, and the text that is sent to all of them. */
 struct web_push_batch {
     struct str text;           /* JSON for the service worker */
-    struct str topic;          /* a newer message of the channel replaces an undelivered one */
+    struct str topic;          /* header Topic; the service replaces an undelivered message with the
+                                * same topic */
     struct list subscriptions; /* struct web_push_subscription */
     struct web_push_step next;
 };
-/* Reads the next step, in a read transaction. A message that was deleted meanwhile has no
- * recipients. */
+/* Reads the subscriptions and the text of a job step, in a read transaction. There are none if the
+ * message was deleted meanwhile. */
 enum err web_push_batch_read(struct call *call, const struct web_push_step *step,
                              struct web_push_batch *ret);
 

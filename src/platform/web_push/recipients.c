@@ -1,4 +1,5 @@
-/* recipients.c - which accounts receive a push message about a message, and its text. */
+/* recipients.c - selects the accounts that receive a push message about a message, and writes its
+ * text. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -16,25 +17,27 @@ enum { MOST_CONTENT_BYTES = 600 };
 
 struct push_candidate {
     snowflake user_id;
-    bool may_concern; /* false for accounts that are only scanned */
+    bool may_concern; /* false for non-members, and for accounts that block or ignore the author */
 };
 
 /* --- candidates ----------------------------------------------------------------------- */
 
-/* Subscribed accounts, without those who block or ignore the author. */
+/* Selects recipients of a private channel with a subscription, except those who block or ignore the
+ * author. */
 static const char IN_PRIVATE_CHANNEL[] =
     "select c.user_id, 1 from recipients c where c.channel_id = $1 and c.user_id > $2 and "
     "c.user_id <> $3 and exists (select 1 from web_push_subscriptions s where "
     "s.user_id = c.user_id) and not exists (select 1 from relationships r where "
     "r.user_id = c.user_id and r.target_id = $3 and (r.type = 2 or r.ignored = 1)) "
     "order by c.user_id limit $4";
-/* The rows of mention_notes already leave them out. */
+/* Selects accounts with a subscription that the message mentions by name. mention_notes has no rows
+ * for accounts that block or ignore the author. */
 static const char MENTIONED_BY_NAME[] =
     "select n.target_id, 1 from mention_notes n where n.channel_id = $1 and n.message_id = $5 and "
     "n.kind = 2 and n.target_id > $2 and n.target_id <> $3 and exists (select 1 from "
     "web_push_subscriptions s where s.user_id = n.target_id) order by n.target_id limit $4";
-/* All subscribed accounts, with whether each is another member who does not block or ignore the
- * author. */
+/* Selects all accounts with a subscription. The second column is 1 if the account is another member
+ * who does not block or ignore the author. */
 static const char SUBSCRIBED[] =
     "select x.user_id, case when x.user_id <> $3 and exists (select 1 from members m where "
     "m.guild_id = $1 and m.user_id = x.user_id) and not exists (select 1 from relationships r "
@@ -94,8 +97,8 @@ static bool message_mentions_user_by_name(const struct message *m, snowflake use
     return false;
 }
 
-/* Returns whether the message says @everyone. @here is for people who are online: their page
- * notifies them. */
+/* Returns whether the message mentions @everyone. @here is ignored: it is for users who are online,
+ * and their page notifies them. */
 static bool message_mentions_everyone(const struct message *m)
 {
     return m->mention_everyone && memmem(m->content.p, m->content.n, "@everyone", 9) != NULL;
@@ -212,8 +215,8 @@ static void append_mention(struct buf *out, const struct message *m, struct str 
             buf_add_str(out, displayed_name_of_author(&people[i].user));
 }
 
-/* Appends what a notification shows of the text between < and >. Returns false if it is plain
- * text. */
+/* Appends the name that a notification shows for a mention or emoji. `inside` is the text between <
+ * and >. Returns false if it is neither. */
 static bool append_markup(struct buf *out, const struct message *m, struct str inside)
 {
     if (str_starts_with(inside, STR("@"))) {

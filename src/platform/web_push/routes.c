@@ -123,8 +123,8 @@ static enum err get_web_push_state(struct call *call)
     return e ? e : call_reply_with_object(call, &out);
 }
 
-/* http is accepted only where private addresses are, for tests of a push service on this machine.
- */
+/* Accepts https URLs. Accepts http URLs only if private addresses are allowed, for tests of a push
+ * service on this machine. */
 static bool is_push_endpoint_url(const struct call *call, struct str url)
 {
     const struct api_options *o = api_get_options(call->api);

@@ -21,7 +21,7 @@ static enum err resolve_webhook_channel(struct call *call)
     return e;
 }
 
-/* Resolves {webhook.message.id} to a message in the channel that this webhook has sent. */
+/* Resolves {webhook.message.id} to a message that this webhook has sent in the channel. */
 enum err resolve_webhook_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);

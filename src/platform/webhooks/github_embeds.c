@@ -154,7 +154,7 @@ static const struct github_event_type {
     const char *about_field;
     size_t said; /* offset of the object from which the embed gets URL and body */
     const char *said_field;
-    bool concluded; /* ignore the event until the object has a conclusion */
+    bool concluded; /* whether to ignore the event until the object has a conclusion */
 } github_events[] = {
     { "commit_comment", "Commit comment", NULL, OBJECT(comment), OBJECT(comment), false },
     { "create", NULL, "created", OBJECT(repository), OBJECT(repository), false },

@@ -55,10 +55,10 @@ enum err delete_webhook(struct call *call);
 enum err resolve_webhook_message(struct call *call);
 enum err prepare_execute_webhook(struct call *call);
 enum err execute_webhook(struct call *call);
-/* Prepares a message that was converted from a Slack or GitHub body. `in` must remain valid until
- * the call ends. Adds errors to the call's form. */
+/* Passes a message that was converted from a Slack or GitHub body to the next stages of the
+ * call. `in` must remain valid until the call ends. Adds errors to the call's form. */
 enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in);
-/* Creates the message that prepare_converted_webhook_message has prepared. If the channel is a
+/* Creates the message that was passed to prepare_converted_webhook_message. If the channel is a
  * forum, the query must have a thread_id. */
 enum err send_converted_webhook_message(struct call *call);
 enum err get_webhook_message(struct call *call);

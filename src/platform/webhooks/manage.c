@@ -47,8 +47,8 @@ enum err resolve_webhook_token(struct call *call)
     return OK;
 }
 
-/* Returns an error unless the caller has MANAGE_WEBHOOKS in the webhook's channel. For requests
- * without the webhook's token. */
+/* Checks a request without the webhook's token: returns an error unless the caller has
+ * MANAGE_WEBHOOKS in the webhook's channel. */
 enum err check_manage_webhook_permission(struct call *call)
 {
     const struct webhook *h = call->target.webhook;

@@ -282,8 +282,8 @@ static struct opt_list embed_fields_of_attachment(struct arena *arena, const str
     return out;
 }
 
-/* Returns the embed's description: pretext and text. If the attachment has neither text nor title,
- * its fallback. */
+/* Returns the embed's description: pretext and text or, if the attachment has neither text nor
+ * title, its fallback. */
 static struct str description_of_attachment(struct arena *arena, const struct slack_attachment *a)
 {
     struct str text = a->text.value, above = a->pretext.value;

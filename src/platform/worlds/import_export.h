@@ -28,7 +28,7 @@ enum { WORLD_MANY = 1000000 };
 /* Defines the fields and the type of an object of a world file (NAME_rows, NAME_type), and the type
  * of a list of such objects (world_NAME_list). */
 #define WORLD_OBJECT(name_, fields_, check_) WORLD_LIST(name_, fields_, check_, 0, WORLD_MANY)
-/* Variant of WORLD_OBJECT with limits on the length of the list. */
+/* Defines the same as WORLD_OBJECT, and limits the length of the list. */
 #define WORLD_LIST(name_, fields_, check_, min_, max_)                                        \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_),         \
                                                 .fields = (fields_),                          \
@@ -99,16 +99,16 @@ struct world_file_picture {
     struct str bytes;
 };
 
-/* A file of an archive. It is stored before the transaction that refers to it begins, because
- * writing a large file inside the transaction would block other writers. */
+/* A file in the archive of a copied guild. It is stored before the transaction that refers to it
+ * begins, because writing a large file inside the transaction would block other writers. */
 struct archived_file {
     char name[96]; /* name of the blob */
     const char *path;
     char digest[BLOB_DIGEST_SIZE];
-    int64_t size; /* -1 if the file cannot be read */
+    int64_t size; /* size in bytes; -1 if the file cannot be read */
 };
 
-/* How world files find stored objects of a type by name or id. The queries return the lowest
+/* SQL that finds the stored object of a reference by name or id. The queries return the lowest
  * matching id and the number of matches. */
 struct world_file_name_lookup {
     const char *word;
@@ -259,7 +259,7 @@ static inline void world_file_count_entry(struct world_file_exporter *ex)
     ex->entries++;
     world_file_progress_add(ex->progress);
 }
-/* Returns whether there are more entries than an import accepts values, so that the export ends. */
+/* Returns whether the export has more entries than an import accepts, so that the export ends. */
 static inline bool world_file_export_is_too_large(const struct world_file_exporter *ex)
 {
     return ex->entries > JSON_MAX_VALUES;

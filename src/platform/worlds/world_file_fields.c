@@ -8,8 +8,8 @@
 /* A field that a domain adds to an object of world files, and its entry in the object's schema. */
 struct object_part {
     const struct world_file_field *part;
-    const struct field
-        *field; /* NULL if `part` has no field: its import function gets the whole object */
+    const struct field *field; /* field of the object; NULL if the import function of `part` gets
+                                * the whole object */
 };
 struct world_object {
     const char *name;

@@ -27,11 +27,11 @@ void *world_file_entry_find_field(struct world_file_entries *e, snowflake id);
 
 struct world_file_field {
     const char *of;   /* object that has the field, such as "guild"; NULL: the file's top level */
-    const char *name; /* NULL if import is called for the whole object instead of one field */
-    const struct type *type; /* NULL if the field is declared in another row */
+    const char *name; /* name of the field; NULL if import is called for the whole object */
+    const struct type *type; /* type of the value; NULL if another row declares the field */
     const char *object; /* for a list of objects: name by which other domains add fields to them */
     int order;  /* import order, lowest first; an object comes after those that it refers to */
-    bool whole; /* call import once with the whole list (struct opt_list) */
+    bool whole; /* whether import is called once with the whole list (struct opt_list) */
     bool later; /* import is called only by world_file_import_deferred_fields */
     world_import_function *import; /* imports one entry; not called if the field is absent */
     /* Slow work on the entries, such as hashing; runs before the transaction. Changes the entries
@@ -42,7 +42,7 @@ struct world_file_field {
      * the row; it returns false to skip it. */
     struct sql select;
     bool (*read)(struct world_file_exporter *ex, const struct rows *r, void *entry);
-    struct sql count; /* the number of entries of all owners, for the progress; optional */
+    struct sql count; /* optional: the number of entries of all owners, for the progress report */
     /* Export functions for fields that `select` cannot export. *ret is empty on entry. */
     enum err (*export)(struct world_file_exporter *ex, struct opt_list *ret);
     enum err (*export_object)(struct world_file_exporter *ex, struct opt_object *ret);

@@ -14,7 +14,8 @@ struct domain;
 
 /* Progress of an import or an export, which another thread may read. */
 struct world_file_progress {
-    const char *_Atomic what; /* unit, a string literal; NULL before the first */
+    const char *_Atomic what; /* counted unit, such as "messages" (a string literal); NULL before
+                               * the first */
     _Atomic int64_t done, total;
 };
 
@@ -52,8 +53,9 @@ struct world_file_import_options {
     const struct domain *const *domains; /* domains whose fields form the file format */
     struct auth *auth;
     struct password_cost password_cost;
-    bool tokens;       /* issues a new token per account and revokes the old tokens of bots */
-    const char *files; /* archive whose files the entries name by their ids or hashes, or NULL */
+    bool tokens;       /* whether to issue a new token per account and revoke the old tokens of
+                        * bots */
+    const char *files; /* path of the archive with the files that the entries name, or NULL */
     struct world_file_progress *progress; /* or NULL */
 };
 
@@ -73,8 +75,8 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
                            struct str text, struct arena *arena,
                            struct world_file_import_report *ret);
 
-/* Validates a world file without a store. *ret_problems has one error per line. References to
- * objects that do not exist are not found; only an import finds them. */
+/* Validates a world file without a store. *ret_problems has one error per line. Does not detect
+ * references to objects that do not exist; only an import does. */
 enum err world_file_validate(const struct domain *const *domains, struct str text,
                              struct arena *arena, struct str *ret_problems);
 

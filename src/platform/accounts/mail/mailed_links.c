@@ -66,8 +66,8 @@ static enum err count_mail_against_limit(struct call *call, struct value key, in
     return tx_exec(call->tx, SAVE_MAILBOX, BIND(key, v_int(since), v_int(mails + 1)), NULL);
 }
 
-/* Does nothing in a job, because a job has no client IP address. The request that scheduled the job
- * was counted. */
+/* Counts a mail request of the client's IP address. Does nothing in a job, which has no client; the
+ * request that scheduled the job was counted. */
 enum err count_mail_request_of_client(struct call *call, int64_t *ret_wait_ms)
 {
     struct str client = { 0 };

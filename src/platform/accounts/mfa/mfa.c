@@ -197,8 +197,8 @@ static const char *const ticket_labels[] = {
 };
 
 /* Returns a fingerprint of the password hash and of whether the account has a second factor. Each
- * ticket contains the fingerprint, so that a change of either invalidates all tickets of the
- * account: a proof by the password is not valid after a second factor was turned on. */
+ * ticket contains the fingerprint, so all tickets of an account become invalid when its password
+ * changes or its second factor is turned on or off. */
 static struct str derive_password_fingerprint(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];
@@ -210,8 +210,8 @@ static struct str derive_password_fingerprint(const struct call *call, const str
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 
-/* Returns the message authentication code of a ticket. said: the ticket's account id, expiry and
- * password fingerprint. */
+/* Returns the message authentication code of a ticket. `said` is the text that the code
+ * protects: the ticket's account id, expiry and password fingerprint. */
 static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
                                     enum mfa_ticket_purpose purpose)
 {

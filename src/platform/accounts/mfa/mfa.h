@@ -11,7 +11,7 @@ enum { MFA_BACKUP_CODES = 10, MFA_BACKUP_LETTERS = 8 };
 
 struct mfa_settings {
     snowflake user_id;
-    bool has_totp; /* false if security keys are the only second factor */
+    bool has_totp; /* whether TOTP is enabled; else the account has only security keys */
     unsigned char secret[TOTP_SECRET];
     int64_t last_step;
     struct str codes_salt;
@@ -20,7 +20,8 @@ struct mfa_settings {
 
 /* --- rows of the second factor ------------------------------------------------------- */
 
-/* Returns ERR_MFA_OFF if the account has no second factor. */
+/* Finds the second-factor settings of an account. Returns ERR_MFA_OFF if it has no second factor.
+ */
 enum err mfa_settings_find(struct call *call, snowflake user_id, struct mfa_settings *ret);
 /* Enables the second factor of an account. If m has TOTP, m->last_step must be the time step of the
  * code with which the user confirmed m->secret. */
@@ -39,20 +40,21 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa_settings *m);
  * used. */
 enum err mfa_consume_totp_code(struct call *call, const struct mfa_settings *m, struct str code);
 enum err mfa_consume_backup_code(struct call *call, const struct mfa_settings *m, struct str code);
-/* Counts an attempt with a second-factor code; after the call, a right code is subtracted again.
- * For routes whose body has both a password and a code: call it in prepare. */
+/* Counts an attempt with a second-factor code; if the code is right, the attempt is subtracted
+ * again after the call. Call it in the prepare stage of routes whose body has a password and a
+ * code. */
 enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code);
 /* Consumes the TOTP or backup code that the caller sent. If the caller sent none, returns OK if the
  * account has no second factor, else ERR_MFA_CODE. Call it in the handler. */
 enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
                                  const struct opt_str *code);
 
-/* An attempt with a ticket and a code, for rate limits. The route's prepare calls
+/* An attempt with a ticket and a code, for rate limits. The route's prepare stage calls
  * mfa_count_code_attempt. If the code was right, the handler sets call->after to
  * mfa_uncount_code_attempt, which subtracts the attempt again. */
 struct mfa_attempt {
     snowflake user_id;
-    struct str ticket; /* ticket.p is NULL if the caller is logged in */
+    struct str ticket; /* ticket of a log-in; p is NULL if the caller is already logged in */
     bool undelete;
 };
 enum err mfa_count_code_attempt(struct call *call, const struct mfa_attempt *t);
@@ -95,9 +97,10 @@ int64_t mfa_ticket_expiry(struct str ticket);
 
 /* --- verification.c: proof of identity for sensitive calls ----------------------------- */
 
-/* A stolen token alone must not suffice for a sensitive call. The proof is the header
- * X-Discord-MFA-Authorization with the token of POST /mfa/finish, or fields of the body: a code if
- * the account has a second factor, otherwise the password. Call it in the route's prepare. */
+/* Requires a proof of identity, because a stolen token alone must not suffice for a sensitive call.
+ * The proof is the header X-Discord-MFA-Authorization with the token of POST /mfa/finish, or fields
+ * of the body: a code if the account has a second factor, otherwise the password. Call it in the
+ * route's prepare stage. */
 enum err prepare_identity_check(struct call *call, const struct opt_str *password,
                                 const struct opt_str *code);
 /* Reads the caller's account. If the proof is missing, replies with status 401, code 60003 and a

@@ -143,8 +143,8 @@ static enum err log_in_with_security_key(struct call *call)
 
 /* --- enabling and disabling the second factor ---------------------------------------- */
 
-/* The proof of an account with a security key is the header X-Discord-MFA-Authorization: the code
- * in the body is of the new secret, which the caller has chosen. */
+/* An account with a security key proves its identity with the header
+ * X-Discord-MFA-Authorization, because the code in the body belongs to the new TOTP secret. */
 static enum err prepare_enable_totp(struct call *call)
 {
     static const struct opt_str no_field = { .given = ABSENT };

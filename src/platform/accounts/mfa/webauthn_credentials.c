@@ -253,8 +253,8 @@ enum err webauthn_request_options(struct call *call, snowflake user_id, struct s
 
 /* --- checks ------------------------------------------------------------------------------- */
 
-/* Checks the client data: its type, the challenge of the ticket, and that it is from a page of this
- * host. */
+/* Checks the client data: type, challenge (derived from the ticket), and origin (a page of this
+ * host). */
 static bool check_client_data(const struct call *call, const struct webauthn_response *r,
                               const char *type, snowflake user_id, struct str ticket,
                               struct str host)

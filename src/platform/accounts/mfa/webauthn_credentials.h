@@ -14,12 +14,13 @@ struct webauthn_credential {
     struct opt_int last_used;
 };
 
-/* Writes the challenge of a ticket for a new key of this account, as JSON: {"publicKey": …}. */
+/* Writes the options with which a browser creates a new key, as JSON: {"publicKey": …}. They
+ * contain the challenge of the ticket. */
 enum err webauthn_creation_options(struct call *call, const struct user *user, struct str ticket,
                                    struct str *ret);
-/* Writes the challenge of a ticket for the account's keys, as JSON. A browser offers a key only to
- * pages of the host where the key was registered: *ret is null if the account has no key for the
- * host of the calling page. */
+/* Writes the options with which one of the account's keys signs the challenge of a ticket, as JSON.
+ * A browser offers a key only to pages of the host where the key was registered: *ret is null if
+ * the account has no key for the host of the calling page. */
 enum err webauthn_request_options(struct call *call, snowflake user_id, struct str ticket,
                                   struct opt_str *ret);
 
@@ -34,7 +35,7 @@ enum err webauthn_consume_assertion(struct call *call, snowflake user_id, struct
                                     struct str credential);
 
 enum err webauthn_credentials_list(struct tx *tx, snowflake user_id, struct list *ret);
-/* Return ERR_NOT_FOUND if the account does not have this key. */
+/* Finds a security key of the account. Returns ERR_NOT_FOUND if the account does not have it. */
 enum err webauthn_credential_find(struct tx *tx, snowflake user_id, snowflake id,
                                   struct webauthn_credential *ret);
 enum err webauthn_credential_rename(struct tx *tx, const struct webauthn_credential *key);

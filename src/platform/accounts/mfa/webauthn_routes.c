@@ -14,7 +14,8 @@ struct credential_draft {
 struct credential_patch {
     struct opt_str name;
 };
-/* Reply to POST: either ticket and challenge (first call), or the other members (second call). */
+/* Reply to the registration of a security key: the first call returns ticket and challenge, the
+ * second call the other members. */
 struct credential_reply {
     struct opt_str ticket, challenge;
     struct opt_id id;
@@ -138,8 +139,8 @@ static enum err list_authenticators(struct call *call)
     return e ? e : call_reply_with_object(call, &keys);
 }
 
-/* The second call contains the ticket of the first one. The ticket proves the identity, so no
- * password is needed. */
+/* A client registers a security key with two calls. The second call contains the ticket of the
+ * first one; the ticket proves the identity, so the second call needs no password. */
 static enum err prepare_create_authenticator(struct call *call)
 {
     const struct credential_draft *in = call->body;

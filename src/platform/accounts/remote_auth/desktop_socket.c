@@ -17,7 +17,7 @@ enum {
     TICKS_MAX = REMOTE_LOGIN_SECONDS * 1000 / POLL_INTERVAL_MS,
     HEARTBEAT_MS = 41250,
     DESKTOPS_MAX = 500,            /* sockets of this process */
-    DESKTOPS_PER_ADDRESS_MAX = 30, /* more than limit_desktop allows in the life of a code */
+    DESKTOPS_PER_ADDRESS_MAX = 30, /* limit_desktop allows fewer in 150 seconds */
     MESSAGE_MAX = 4096,
     UNSENT_MAX = 64 * 1024,
     CLOSE_NORMAL = 1000,
@@ -51,7 +51,8 @@ struct desktop {
     bool found;
 };
 
-/* The sockets that are open, so that one address cannot use all of them without showing a code. */
+/* Slots of the open sockets with a hash of their IP address, so that one address cannot occupy
+ * all slots. */
 static struct desktop_slot {
     bool taken;
     uint64_t address_key;
@@ -62,7 +63,8 @@ static const struct rate_limit limit_desktop = {
     .name = "remote-auth-code", .count = 10, .window_s = 60, .by_address = true
 };
 
-/* Returns NULL if the process or the address has too many sockets. */
+/* Occupies a slot for a new socket. Returns NULL if this process or the IP address has too many
+ * sockets. */
 static struct desktop_slot *take_desktop_slot(uint64_t address_key)
 {
     struct desktop_slot *ret = NULL;

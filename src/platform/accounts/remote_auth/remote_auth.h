@@ -28,7 +28,8 @@ bool remote_auth_accept_websocket(struct api *api, const struct http_request *r,
  * 2048 to 4096 bits, with an exponent of at most 32 bits. *ret_fingerprint is the base64url form of
  * its SHA-256 digest. */
 bool remote_auth_key_parse(struct arena *arena, struct str key, struct str *ret_fingerprint);
-/* Encrypts with RSA-OAEP and SHA-256; *ret is base64. Returns false if the text is too long. */
+/* Encrypts a text with an RSA public key (RSA-OAEP, SHA-256); *ret is base64. Returns false if
+ * the text is too long. */
 bool remote_auth_key_encrypt(struct arena *arena, struct str key, struct str text, struct str *ret);
 
 /* --- rows.c ----------------------------------------------------------------------------- */
@@ -52,21 +53,21 @@ enum { REMOTE_LOGIN_SECONDS = 150 };
 /* Inserts a row for the key, replaces an older row of the same key, and deletes expired rows. */
 enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
                              struct str fingerprint);
-/* Finds a row unless it has expired or the session that scanned the code (if any) has logged
- * out. */
+/* Finds a log-in by QR code unless it has expired or the session that scanned the code has
+ * ended. */
 enum err remote_login_find(struct tx *tx, snowflake id, struct remote_login *ret, bool *ret_found);
 enum err remote_login_find_by_ticket(struct tx *tx, struct str ticket, struct remote_login *ret,
                                      bool *ret_found);
-/* State change: waiting → scanned. *ret_token is a new handshake token; its p is NULL if no row
- * with this fingerprint is waiting. */
+/* Changes the state of a log-in from waiting to scanned. *ret_token is a new handshake token; its
+ * p is NULL if no log-in with this fingerprint is waiting. */
 enum err remote_login_mark_scanned(struct call *call, struct str fingerprint,
                                    struct str *ret_token);
-/* State change: scanned → confirmed or cancelled. Only the session that scanned the code may do
- * it. */
+/* Changes the state of a log-in from scanned to confirmed or cancelled. Only the session that
+ * scanned the code may do it. */
 enum err remote_login_confirm_or_cancel(struct call *call, struct str handshake_token,
                                         enum remote_login_state state, bool *ret_found);
-/* State change: confirmed → ticket issued. *ret_ticket.p is NULL if the row is no longer
- * confirmed. */
+/* Issues the ticket of a confirmed log-in. ret_ticket->p is NULL if the log-in is not in the
+ * state "confirmed". */
 enum err remote_login_issue_ticket(struct tx *tx, snowflake id, struct str *ret_ticket);
 enum err remote_login_delete(struct tx *tx, snowflake id, bool *ret_deleted);
 

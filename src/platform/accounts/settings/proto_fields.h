@@ -16,8 +16,8 @@ struct protobuf_field {
 /* Splits a message into its fields, in order. Returns false if it is malformed or has more than
  * 1000 fields. */
 bool protobuf_split_fields(struct arena *a, struct str message, struct list *ret);
-/* Returns the fields of `before` that `change` lacks, then the fields of `change`, both without the
- * field number `but`. */
+/* Merges two messages: returns the fields of `before` that `change` lacks, then the fields of
+ * `change`, but none with the field number `but`. */
 struct str protobuf_merge_fields(struct arena *a, const struct list *before,
                                  const struct list *change, uint64_t but);
 void protobuf_append_varint_field(struct buf *out, uint64_t number, uint64_t value);

@@ -206,8 +206,8 @@ enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-/* Maximum size in bytes of the JSON of all guild folders. The JSON of 200 guilds in named folders
- * has about a third of it. */
+/* Maximum size in bytes of the JSON of all guild folders. 200 guilds in named folders need about
+ * a third of it. */
 enum { MAX_FOLDERS_BYTES = 32 * 1024 };
 
 /* Limits the size of the guild folders, which are stored as sent and are part of every READY.

@@ -30,7 +30,7 @@ struct user_settings {
     struct opt_str locale, theme, status;
     struct opt_object custom_status, friend_source_flags, custom_call_sound;
     struct opt_int
-        slayer_sdk_receive_dms_in_game; /* which users' direct messages a game shows; 3: nobody's */
+        slayer_sdk_receive_dms_in_game; /* users whose direct messages a game shows; 3: nobody */
     struct opt_int friend_discovery_flags, explicit_content_filter, afk_timeout, timezone_offset;
     struct opt_list restricted_guilds, guild_folders;
     struct opt_bool default_guilds_restricted, allow_game_friend_dms, stream_notifications_enabled,

@@ -326,7 +326,7 @@ struct json_members {
     size_t count;
 };
 
-/* Returns the position of a key, or the number of members. */
+/* Returns the index of a key, or the number of members if the object lacks the key. */
 static size_t json_members_find(const struct json_members *m, struct str key)
 {
     size_t i = 0;

@@ -156,7 +156,7 @@ enum err group_channel_remove_user(struct call *call, const struct channel *c,
     return e ? e : hook_recipient_left(call, &change);
 }
 
-/* Leaves a group, or hides a direct channel from the caller's list. */
+/* Removes the caller from a group, or hides a direct channel from the caller's list. */
 enum err leave_private_channel(struct call *call, bool silent)
 {
     struct channel c = *call->target.channel;

@@ -7,7 +7,7 @@
 struct private_channel_draft {
     struct opt_id recipient_id;
     struct opt_list recipients;
-    struct opt_list nicks; /* struct string_pair: id of the user, nick */
+    struct opt_list nicks; /* nicks of the recipients: struct string_pair with user id and nick */
     struct opt_list access_tokens;
 };
 struct recipient_draft {

@@ -5,7 +5,7 @@
 #include "platform/channels/internal.h"
 #include "platform/worlds/import_export.h"
 
-/* A direct channel (two users) or a group. */
+/* Entry of a direct channel (two users) or a group. */
 struct world_private {
     struct opt_id id;
     struct opt_str name, owner;

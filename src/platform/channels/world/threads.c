@@ -59,7 +59,7 @@ static const struct forum_tag *find_tag_by_name_or_id(const struct list *tags, s
     return NULL;
 }
 
-/* Imports the tags of a forum. A tag that already exists keeps its id. */
+/* Imports the tags of a forum. A tag that already exists retains its id. */
 static enum err import_forum_tags(struct world_file_importer *im, const struct opt_list *in,
                                   snowflake forum, snowflake guild, const struct json_path *up,
                                   struct list *ret)

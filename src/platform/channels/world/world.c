@@ -236,8 +236,8 @@ static enum err import_channel_details(struct world_file_importer *im, const voi
     return e || !id ? e : world_file_import_fields(im, "channel", entry, at, id);
 }
 
-/* Third pass of the import. It runs after all channels are imported, because a thread's tags belong
- * to a forum that may follow later in the file. */
+/* Imports thread fields in a third pass over the file, because a thread's tags belong to a forum
+ * that may follow later in the file. */
 static enum err import_thread_details(struct world_file_importer *im, const void *entry,
                                       const struct json_path *at, snowflake guild)
 {

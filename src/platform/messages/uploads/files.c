@@ -170,8 +170,9 @@ enum err uploaded_files_store(struct call *call, const struct list *drafts, stru
 
 /* --- downloading attachments --------------------------------------------------------- */
 
-/* Returns false if Sec-Fetch-Dest shows that a page uses the file, for example, as a script: pages
- * of this server trust its scripts and styles, so an attachment must not be one. */
+/* Returns false if the header Sec-Fetch-Dest says that a page loads the file as a script or
+ * style, for example. Pages of this server trust its scripts and styles, so an attachment must
+ * not be one. */
 static bool sec_fetch_dest_header_is_allowed(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };
@@ -183,8 +184,8 @@ static bool sec_fetch_dest_header_is_allowed(const struct call *call)
     return !wanted.p;
 }
 
-/* With s3-redirects: redirects to a presigned URL, which is valid for longer than the redirect is
- * cached. The request for the file then does not use this server. */
+/* Redirects to a presigned URL of the object storage (option s3-redirects), so that this server
+ * does not send the file. The URL is valid for longer than the redirect is cached. */
 static enum err redirect_to_object_storage(struct call *call, const char *blob,
                                            struct str content_type, struct str disposition,
                                            bool *ret)

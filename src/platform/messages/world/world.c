@@ -183,9 +183,9 @@ static enum err import_message(struct world_file_importer *im, const struct worl
     return e ? e : world_file_import_fields(im, "message", m, up, id);
 }
 
-/* SQL after messages were imported into a thread. $2 is the lowest id of the imported messages:
- * counts and positions of earlier messages remain, because a long thread is imported in many small
- * files. */
+/* Statements that update a thread after messages were imported into it. $2 is the lowest id of the
+ * imported messages: counts and positions of earlier messages remain, because a long thread is
+ * imported in many small files. */
 static const char COUNT_MESSAGES_OF[] =
     "update channels set thread_message_count = thread_message_count + $3, thread_begun = case when "
     "thread_begun = 1 or exists (select 1 from messages m where m.channel_id = $1 and m.id >= $2 "
