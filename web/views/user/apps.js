@@ -40,7 +40,7 @@ async function apps(app, body) {
   );
 }
 
-/** Shows a new token. It can be shown only once, because the server stores only its hash. */
+/** Shows a new token once. The server stores only the hash of a token, so the token cannot be shown again. */
 function showSecret(title, secret) {
   return dialog(title, () =>
     h(
@@ -83,7 +83,8 @@ async function oneApp(app, body, id, redraw) {
       return;
     const made = await app.tryCall(app.rest.post(`/applications/${id}/bot${a.bot ? "/reset" : ""}`, {}));
     if (!made) return;
-    // Redraw the page before the dialog with the token opens, because a later redraw would discard typed text.
+    // Redraw the page before the dialog with the token opens, because a later redraw would discard text typed into the
+    // page.
     await redraw();
     if (made.token) showSecret(t("The bot’s token"), made.token);
   };
