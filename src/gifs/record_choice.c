@@ -86,8 +86,7 @@ static bool must_schedule_count_job(void)
 /* Data that the prepare stage passes to the handler. */
 struct recorded_choice {
     struct str term;
-    /* This choice schedules the count job; decided once, so that a retry of the transaction does
-     * the same. */
+    /* Whether this choice schedules the count job. Decided once, so that a retry does the same. */
     bool asks;
 };
 

@@ -36,7 +36,7 @@ void internal_call_chain_start_call(struct internal_call_chain *c,
                                     enum route_transaction_kind store,
                                     enum err (*run)(struct call *call),
                                     void (*done)(struct call *call, enum err e, void *arg));
-/* Starts an internal call like internal_call_chain_start_call, with other data than the state. */
+/* Starts an internal call whose data is not the state of the chain. */
 void internal_call_chain_start_call_with_data(
     struct internal_call_chain *c, enum route_transaction_kind store,
     enum err (*run)(struct call *call), void (*done)(struct call *call, enum err e, void *arg),

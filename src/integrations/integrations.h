@@ -22,7 +22,7 @@ extern const struct world_file_fields integrations_world;
 struct local_platform_account {
     enum platform platform;
     struct str id, name;
-    /* ABSENT: unchanged in an existing account, false in a new one. */
+    /* ABSENT leaves an existing account unchanged, and means false for a new account. */
     struct opt_bool has_programme, is_partner;
 };
 /* Creates or updates an account of a local platform. */

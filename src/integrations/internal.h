@@ -140,7 +140,7 @@ struct subscriber_state {
 enum err read_subscriber_states(struct tx *tx, const struct integration_row *i, snowflake after,
                                 snowflake up_to, int64_t limit, struct list *ret);
 bool subscriber_role_is_correct(const struct integration_row *i, const struct subscriber_state *s);
-/* Adds the subscriber role to the member. If the subscription has ended, records this instead. */
+/* Adds the subscriber role to the member, or records the end of a subscription that has ended. */
 enum err apply_subscriber_role(struct call *call, const struct integration_row *i,
                                const struct subscriber_state *s);
 /* Applies the subscriber roles of one user in all his guilds, from the stored subscribers. */
@@ -177,8 +177,8 @@ struct account_link_request {
 /* Reads the user to whom the OAuth2 state was issued, or returns ERR_INVALID_OAUTH2_STATE. */
 enum err read_link_state_user(struct call *call, const struct account_link_request *l,
                               snowflake *ret_user);
-/* Await stage: requests the account from the provider, for the struct account_link_request of this
- * call. */
+/* Requests the account from the provider in the await stage, for the struct account_link_request of
+ * this call. */
 void request_account_from_provider(struct call *call);
 /* Deletes the OAuth2 state, stores the connection, and updates subscriber roles and friends. */
 enum err complete_account_link(struct call *call, struct account_link_request *l,

@@ -52,8 +52,8 @@ struct interaction {
     struct opt_str nonce;   /* the client's nonce: JSON string or number; GIVEN_NULL if absent */
     struct opt_str session; /* gateway session id */
 
-    /* Fields of commands and of autocomplete. A modal has the values of the interaction that opened
-     * it. Ids are 0 if there is none. */
+    /* The fields of commands and of autocomplete follow. A modal has the values of the interaction
+     * that opened it. */
     snowflake command_id, target_id; /* 0 if there is none */
     /* Type of the command; 0 if the interaction is not for a command. */
     int64_t command_type;

@@ -74,7 +74,8 @@ struct submitted_interaction_file {
 
 /* State of a call of POST /interactions, which the stages of the call share. */
 struct invocation_state {
-    bool again; /* The client repeats a request that was accepted before; no other field is set. */
+    bool again; /* Whether the client repeats a request that was accepted; then no other field is
+                   set. */
     struct interaction it;
     struct application application;
     struct command command;

@@ -17,7 +17,7 @@ enum {
     MAX_REQUEST = 4096,
     FEED_MESSAGE_MAX_BYTES = 2 * 1024 * 1024,
     FEED_UNSENT_MAX_BYTES = 8 * 1024 * 1024,
-    /* While more bytes than this are unsent, no records are sent. */
+    /* A client with more unsent bytes than this gets no records until the bytes are sent. */
     SLOW_CLIENT_BYTES = 1024 * 1024,
     CLOSE_FORBIDDEN = 4004,
     CLOSE_BAD_REQUEST = 4002,
@@ -60,8 +60,8 @@ static enum err read_feed_records(struct call *call)
 {
     struct traffic_watcher *x = call_get_stage_data(call, "traffic_watcher");
 
-    enum err e =
-        tx_require_background_thread(call->tx); /* formats up to 512 KiB, so not on the loop */
+    /* Formatting up to 512 KiB of records would block an event loop. */
+    enum err e = tx_require_background_thread(call->tx);
 
     return e ? e : traffic_read_record_page_json(call->tx, x->workbench->traffic, &x->page);
 }
@@ -146,7 +146,7 @@ static void on_traffic_watcher_message(struct websocket *ws, enum ws_opcode opco
     void *read = NULL;
 
     (void)opcode;
-    /* Refuse a new filter while a read still uses the present one. */
+    /* Refuse a new filter while a read still uses the old filter. */
     if (x->reading || schema_decode(&type_live, str_dup(arena, payload), &form, &read)) {
         websocket_close(ws, CLOSE_BAD_REQUEST,
                         x->reading ? STR("filters sent too fast") : STR("invalid filter"));

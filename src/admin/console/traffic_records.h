@@ -84,8 +84,8 @@ struct str find_hint_for_invalid_form_field(struct str body, struct str problem,
 
 /* --- unknown_ids.c -------------------------------------------------------------------- */
 
-/* If a call was refused because an id of its path is unknown, and the id is that of an object of
- * another type or looks rounded, sets the hint to this. One query for such records. */
+/* Sets the hint of a call that was refused because of an unknown id in its path, if an object of
+ * another type has this id, or if the id looks rounded. Runs one query for such a call. */
 enum err find_hint_for_unknown_id(struct tx *tx, struct displayed_traffic_record *s);
 
 #endif

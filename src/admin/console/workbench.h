@@ -32,8 +32,8 @@ bool workbench_controls_are_enabled(const struct workbench *w);
 struct traffic_ring *workbench_get_traffic_ring_buffer(struct workbench *w);
 /* Starts the workbench. Call it after the loops were started. */
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops);
-/* Stops the workbench. Call this function when the server stops, while calls are still finishing. w
- * may be NULL. */
+/* Stops the workbench. Call this function when the server stops, while calls are still finishing.
+ * `w` may be NULL. */
 void workbench_stop(struct workbench *w);
 void workbench_free(struct workbench *w);
 

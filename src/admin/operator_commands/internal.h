@@ -30,7 +30,8 @@ struct running_operator_command {
 
 /* Runs a command that has row->run_blocking; blocks the thread. */
 enum err operator_command_run_blocking(struct running_operator_command *o);
-/* Runs a command without row->run_blocking in the call's transaction, which may be repeated. */
+/* Runs a command without row->run_blocking in the call's transaction, which the store may
+ * repeat. */
 enum err operator_command_run_in_transaction(struct call *call, struct running_operator_command *o);
 void operator_command_write_reply(const struct running_operator_command *o, struct buf *out);
 

@@ -73,7 +73,7 @@ struct operator_command_server {
     struct relay *relay; /* NULL if this server has no voice relay */
 };
 
-/* Runs a request: noun, verb and arguments, separated by tabs. This call blocks, so do not make it
+/* Runs a request: noun, verb and arguments, separated by tabs. Blocks, so do not call this function
  * on an event loop. On success the reply is "ok", then a line of column names, then a line per row;
  * with as_json it is the JSON of the console route. On failure the reply is "error", the HTTP
  * status of the route, and a sentence. */

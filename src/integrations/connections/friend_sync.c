@@ -96,7 +96,7 @@ static enum err store_friends_page(struct call *call)
 }
 
 /* Suggests friends to the user: owners of platform accounts that are his friends on that platform.
- * Runs after the job, then once per day. */
+ * The search runs now, and then once per day. */
 static enum err finish_friend_sync(struct call *call)
 {
     const struct friend_sync_state *s = call_get_stage_data(call, "friend_sync_state");

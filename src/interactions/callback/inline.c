@@ -67,8 +67,8 @@ static enum err run_http_callback(struct call *call)
     return e ? e : apply_interaction_callback(call, it, call->body);
 }
 
-/* Frees the HTTP response. If the callback was invalid, fails the interaction. If there was an
- * earlier callback, this one has no effect. */
+/* Frees the HTTP response. Fails the interaction if the callback was invalid, unless the
+ * interaction was acknowledged before. */
 static void on_http_callback_done(struct call *call, enum err e, void *arg)
 {
     struct http_callback *r = arg;

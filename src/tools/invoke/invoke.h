@@ -96,7 +96,7 @@ struct received_metadata {
 struct received_modal {
     snowflake id;
     struct str custom_id, title, components;
-    /* Only the id in this object is used: it is the application's id. */
+    /* The app that responded; only its id is used, which is the application's id. */
     const struct received_user *application;
     struct str raw;
 };
@@ -155,7 +155,7 @@ struct invoke_step_outcome press_message_component(struct invoke_command_state *
 /* Submits the form that the step returned, if --fill is set. */
 struct invoke_step_outcome submit_modal_if_requested(struct invoke_command_state *v,
                                                      struct invoke_step_outcome before);
-/* Returns the message of --message; prints an error and returns NULL on failure. */
+/* Returns the message that --message names; prints an error and returns NULL on failure. */
 const struct received_message *read_message_option(struct invoke_command_state *v);
 
 /* --- show.c --------------------------------------------------------------------------- */

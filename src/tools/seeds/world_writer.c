@@ -207,8 +207,7 @@ struct seed_message {
     struct buf reactions;
 };
 
-/* Adds reactions with one emoji to a message. They come from the first `count` members of the
- * guild. */
+/* Adds reactions with one emoji to a message. The first `count` members of the guild react. */
 static enum err insert_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,
                                 struct seed_message *m, int64_t emoji, int64_t count)
 {
