@@ -202,8 +202,7 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   body.append(panel);
   showCurrent(page);
   document.title = `${found[1]} · Guildhall`;
-  // Draw the tab off screen before it is shown. If a newer drawing of the page has begun meanwhile, do not show this
-  // one.
+  // Draw the tab off screen before it is shown. If a newer drawing has begun meanwhile, do not show this one.
   const show = async () => {
     const mine = ++turn,
       next = h("div");

@@ -143,8 +143,8 @@ export class MessageList {
 
   async scrolled() {
     const last = this.first + MOST >= this.items.length;
-    // Items may have been added after the list was scrolled to its end. Only an upward scroll means that the user has
-    // left the end.
+    // Items may have been added since the list was at its end. Only an upward scroll means that the user has left the
+    // end.
     if (last && this.atEnd && !this.detached) this.stuck = true;
     else if (this.el.scrollTop < this.top - 2) this.stuck = false;
     this.top = this.el.scrollTop;

@@ -84,8 +84,7 @@ function show(app, m) {
     silent: true,
   };
   if (pushOn()) {
-    // The worker shows this notification, too, so that it and a web push notification with the same tag replace each
-    // other.
+    // The worker shows this notification, too, so that a web push notification with the same tag replaces it.
     const worker = navigator.serviceWorker.ready;
     worker.then((w) => w.showNotification(title, { ...more, data: { open } })).catch(() => {});
     return;

@@ -1,5 +1,4 @@
-// store.js - the client's state, which gateway events (store-…-events.js) update. Views subscribe to topics
-// (topics.js).
+// store.js - the client's state, which gateway events (store-…-events.js) update; topics (topics.js) notify the views.
 import { Channels, DM, GROUP, isThread, older } from "./channel-types.js";
 import { allows, channelPermissions, guildPermissions } from "./permissions.js";
 import { GUILD_HANDLERS } from "./store-guild-events.js";

@@ -10,8 +10,7 @@ const TABLES = { de: () => import("./german.js").then((m) => [m.GERMAN, m.MESSAG
 
 const wanted = (localStorage.getItem("language") || navigator.language || "en").slice(0, 2);
 const language = wanted in TABLES ? wanted : "en";
-// Fetch the table of the chosen language before the first page is drawn. If the table cannot be fetched, the texts are
-// English.
+// Fetch the table of the chosen language before the first page is drawn; without the table, the texts are English.
 const [table, messages] = (await TABLES[language]?.().catch(() => null)) || [{}, {}];
 
 /**

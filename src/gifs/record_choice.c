@@ -83,7 +83,7 @@ static bool must_schedule_count_job(void)
                                                           now + GIFS_COUNT_INTERVAL_US / 2);
 }
 
-/* Data that the prepare stage passes to the handler. */
+/* Data about a selected GIF that is computed before the transaction. */
 struct recorded_choice {
     struct str term;
     /* Whether this choice schedules the count job. Decided once, so that a retry does the same. */

@@ -4,7 +4,7 @@
 
 #include "platform/members/members.h"
 
-/* Data that earlier stages pass to the handler. */
+/* Results of the checks of a request to join a guild, for its handler. */
 struct join_attempt {
     bool partners;
     snowflake id;                              /* integration id */

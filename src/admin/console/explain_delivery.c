@@ -73,8 +73,8 @@ static bool check_bot_has_session(struct call *call, struct delivery_explanation
                    STR_ARGS(x->user.username), x->session_count));
 }
 
-/* Removes the sessions on shards that do not receive events of the guild. Events of private
- * channels go to shard 0. */
+/* Removes from the list the sessions on shards that receive no events of the guild. Events of
+ * private channels go to shard 0. */
 static bool check_shard_receives_guild(struct call *call, struct delivery_explanation *x,
                                        snowflake guild_id)
 {

@@ -13,7 +13,7 @@
 enum {
     FEED_INTERVAL_MS = 100,
     FEED_PAGE = 200,
-    FIRST_MESSAGE_TICKS = 100, /* ticks after which a client that sent no message is disconnected */
+    FIRST_MESSAGE_TICKS = 100, /* timer ticks until a client that sent no message is disconnected */
     MAX_REQUEST = 4096,
     FEED_MESSAGE_MAX_BYTES = 2 * 1024 * 1024,
     FEED_UNSENT_MAX_BYTES = 8 * 1024 * 1024,
@@ -33,7 +33,7 @@ struct traffic_watcher {
     uv_timer_t timer;
     struct arena *filter_arena; /* owns the strings of the filter */
     bool local_head, admitted, reading, closed;
-    unsigned ticks; /* ticks since the socket was opened; only until the first message */
+    unsigned ticks; /* timer ticks since the socket was opened, until the first message */
     struct traffic_record_page page;
     struct buf records;
 };

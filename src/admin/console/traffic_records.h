@@ -33,8 +33,8 @@ struct traffic_filter {
 /* A page of records from the ring buffer of traffic records. */
 struct traffic_record_page {
     struct traffic_filter filter;
-    uint64_t after;  /* the page has the records with greater numbers than this, oldest first */
-    bool from_end;   /* true: read the newest records; `after` is ignored */
+    uint64_t after;  /* the page begins after the record with this number, oldest first */
+    bool from_end;   /* whether to read the newest records; then `after` is ignored */
     int64_t limit;   /* maximum number of records in the page */
     struct buf *out; /* receives the records as JSON, comma-separated */
     uint64_t last;   /* result: number of the last record that was examined */

@@ -68,7 +68,7 @@ static void emit_guild_delete_as_unavailable(struct call *call, snowflake id)
                             &guild_delete_event_schema, gone, json);
 }
 
-/* Sessions of the user read the guild themselves, because the event has only its id. */
+/* Emits GUILD_CREATE with only the guild's id; the user's sessions read the guild themselves. */
 static void emit_guild_create_to_members(struct call *call, snowflake id, snowflake user)
 {
     struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);

@@ -16,7 +16,7 @@ struct running_operator_command {
     struct str password_hash;
     const void *body; /* last argument, decoded with row->body */
     struct api *api;
-    /* NULL if the command was called as a console route, or if there is no voice relay. */
+    /* Voice relay; NULL for commands that are console routes, or if there is no voice relay. */
     struct relay *relay;
     struct arena *arena;
     /* True: the output is JSON objects; false: lines of text with tab-separated values. */

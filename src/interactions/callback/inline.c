@@ -38,8 +38,8 @@ static bool is_multipart_type(struct str content_type)
     return http_media_type_is(content_type, STR("multipart/form-data"));
 }
 
-/* Reads body, interaction and files of the HTTP response into the internal call, as the callback
- * route does with a request. */
+/* Decodes body, interaction and files of the app's HTTP response, as the callback route does with a
+ * request. */
 static enum err decode_http_callback(struct call *call)
 {
     struct http_callback *r = call_get_stage_data(call, "http_callback");

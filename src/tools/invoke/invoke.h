@@ -33,11 +33,11 @@ struct invoke_command_state {
     const struct config *config; /* configuration with the data folder of the running server */
     struct arena *arena;
     struct api_client *wire;
-    snowflake channel_id, guild_id; /* in a private channel, guild_id is 0 */
+    snowflake channel_id, guild_id; /* guild_id is 0 in a private channel */
     struct api_client_file files[INVOKE_MAX_FILES];
     size_t file_count;
-    bool app_replied; /* the app replied in the previous step */
-    bool filled;      /* a form was filled with the values of --fill */
+    bool app_replied; /* whether the app replied in the previous step */
+    bool filled;      /* whether a form was filled with the values of --fill */
 };
 
 /* Sends a GET request and decodes the response; prints an error and returns NULL on failure. */
@@ -105,7 +105,7 @@ struct received_modal {
 struct invoke_step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
-    snowflake interaction_id; /* 0 if the interaction was not created */
+    snowflake interaction_id; /* id of the interaction; 0 if it was not created */
     snowflake pressed;        /* id of the message with the pressed component; 0 in other steps */
     const struct received_message *message;
     const struct received_modal *modal;

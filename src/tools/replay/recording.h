@@ -10,7 +10,7 @@ struct recorded_call {
     struct str request, reply;      /* bodies; secrets are "***" */
     int64_t status, at_ms;
     bool request_is_cut;
-    bool made; /* the bot has made this call in the replay, or the replay no longer waits for it */
+    bool made; /* whether the bot has made this call, or the replay no longer waits for it */
     bool missing;
 };
 

@@ -295,7 +295,7 @@ static enum err insert_next_batch_of_seed_rows(struct tx *tx, void *arg)
         [PHASE_MESSAGES] = insert_message,
     };
     struct seed_state *s = arg;
-    /* A copy of the position, because the transaction may be retried. */
+    /* A copy of the position in the data set, because the transaction may be retried. */
     struct seed_position at = s->at;
     enum err e = OK;
 

@@ -74,8 +74,7 @@ export async function live(watch, topics, draw) {
     clearTimeout(timer);
     timer = setTimeout(() => el.isConnected && show(), Math.max(0, LIVE_MS - (performance.now() - last)));
   };
-  // The topic "acted" changes after each request of this page, because some changes cause no event for their own
-  // session.
+  // The topic "acted" changes after each request of this page, as some changes cause no event for their session.
   if (topics.length) watch.on([...topics, "acted", "ready", "connected"], later);
   await show();
   return el;

@@ -83,8 +83,7 @@ async function oneApp(app, body, id, redraw) {
       return;
     const made = await app.tryCall(app.rest.post(`/applications/${id}/bot${a.bot ? "/reset" : ""}`, {}));
     if (!made) return;
-    // Redraw the page before the dialog with the token opens, because a later redraw would discard text typed into the
-    // page.
+    // Redraw the page before the dialog with the token opens, because a later redraw would discard typed text.
     await redraw();
     if (made.token) showSecret(t("The bot’s token"), made.token);
   };
