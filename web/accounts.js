@@ -1,6 +1,4 @@
-// accounts.js - the logins that this browser stores. A login with "Stay logged in" is in localStorage, and all tabs
-// share it; a login without it is in sessionStorage and belongs to one tab. This file also decides which pages need a
-// login.
+// accounts.js - stores the logins of this browser, those with "Stay logged in" for all tabs; finds pages without login.
 import { Rest } from "./rest.js";
 
 /**
@@ -13,7 +11,7 @@ const KEY = "login";
 const RENEWAL_MS = 5000; // while one tab replaces the token, the other tabs wait for the new token at most this long
 const MOST_ACCOUNTS = 10;
 
-/** @returns {{current: string|null, accounts: Account[]}} */
+/** Reads the stored logins. @returns {{current: string|null, accounts: Account[]}} */
 function read() {
   try {
     const stored = JSON.parse(localStorage.getItem(KEY) || "{}");
@@ -63,8 +61,8 @@ export function replaceToken(old, token) {
 }
 
 /**
- * Stores name and avatar of the token's account, for the account switcher. If an older token of the same account is
- * stored, revokes it, unless the user entered it by hand.
+ * Stores name and avatar of the token's account, for the account switcher. Revokes an older token of this account,
+ * unless the user entered that token by hand.
  * @param {string} token @param {any} user
  */
 export function nameAccount(token, { id, username, global_name, avatar }) {
@@ -83,7 +81,7 @@ export function nameAccount(token, { id, username, global_name, avatar }) {
 }
 
 /**
- * Removes a token from this browser. If it was the current token, nobody is logged in afterwards.
+ * Removes a token from this browser. After the current token is removed, nobody is logged in.
  * @param {string} token
  */
 export function forgetToken(token) {

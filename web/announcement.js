@@ -1,4 +1,4 @@
-// announcement.js - a banner with the operator's announcement. It is shown until the user dismisses it or it expires.
+// announcement.js - a banner with the operator's announcement. The user can dismiss the banner.
 import { fill, h } from "./dom.js";
 import { iconButton } from "./icons.js";
 import { t } from "./translate.js";
@@ -22,7 +22,7 @@ export class AnnouncementBar {
     const answer = await this.rest.get("/policies/instance/announcement").catch(() => null);
     if (answer) this.show(answer.announcement);
   }
-  /** @param {{id: string, content: string} | null} a */
+  /** Shows an announcement that the user has not dismissed. @param {{id: string, content: string} | null} a */
   show(a) {
     this.el.hidden = !a || localStorage.getItem(DISMISSED) === a.id;
     if (!a || this.el.hidden) return;

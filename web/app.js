@@ -144,7 +144,7 @@ class App {
     } else if (this.store.ready) showState();
   }
 
-  /** Makes the open channel load its messages again, because a reconnect without RESUME may have missed some. */
+  /** Makes the open channel load its messages again. After a reconnect without RESUME, some messages may be missing. */
   refreshLogs() {
     this.store.touch("connected");
   }
@@ -266,10 +266,7 @@ class App {
     (await import("./views/profile.js")).showProfile(this, id, at);
   }
 
-  /*
-   * The next four functions do nothing until the chat page replaces them, because it has the message list and the
-   * composer.
-   */
+  /* The chat page replaces the next four functions, because only that page has the message list and the composer. */
   replyTo(_m) {}
   editMessage(_channel, _m) {}
   focusComposer() {}

@@ -4,6 +4,7 @@ import { fill, h } from "./dom.js";
 let number = 0;
 
 /**
+ * Adds suggestions to an input field.
  * @param {any} input the field; it becomes a combobox
  * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void,
  *   group?: (item: any) => string, label: string, lasting?: boolean, quiet?: boolean, awaited?: () => boolean}} options

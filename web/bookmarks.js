@@ -18,13 +18,16 @@ async function load(app) {
   return results;
 }
 
-/** Returns whether a message is bookmarked. The first call loads all bookmarks; later, events update the list. */
+/**
+ * Returns whether a message is bookmarked. The first call loads all bookmarks; later calls use this list, which events
+ * update.
+ */
 export async function isBookmarked(app, id) {
   if (!app.store.saved) await load(app).catch(() => {});
   return !!app.store.saved?.has(id);
 }
 
-/** Adds a bookmark to a message. If it has one already (`had`), removes the bookmark. */
+/** Adds a bookmark to a message, or removes the bookmark if `had` is true. */
 export function toggleBookmark(app, channel, id, had) {
   return app.tryCall(
     app.rest.call(had ? "DELETE" : "PUT", `${PATH}/${channel}/${id}`),

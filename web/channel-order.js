@@ -43,8 +43,8 @@ export function orderedChannels(store, guild) {
 }
 
 /**
- * Returns the channels to which a channel's position is relative: for a category all categories, otherwise the channels
- * of the same parent and type.
+ * Returns the channels among which a channel is sorted: for a category all categories, otherwise the channels of the
+ * same parent and type.
  */
 function siblings(all, channel, parent) {
   if (channel.type === CATEGORY) return all.categories;

@@ -11,7 +11,7 @@ export const TEXT = 0,
 export const isThread = (c) => c.type >= 10 && c.type <= 12;
 export const isVoice = (c) => c.type === VOICE || c.type === STAGE;
 export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
-/** Returns true if snowflake a is smaller than b, so that its object is older. */
+/** Returns true if snowflake `a` is smaller than `b`, which means that its object was created earlier. */
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
 /** Returns a map of objects by id. @param {any[]|undefined} list @returns {Map<string, any>} */
 export const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
@@ -24,7 +24,8 @@ export const idAt = (ms) => String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)
 export const timeOf = (id) => Number(BigInt(id) >> 22n) + EPOCH_MS;
 
 /**
- * Number of changes of all maps together. A new map takes its version from it, so no two maps have the same version.
+ * Counts the changes of all channel maps. A new map takes its version from this counter, so no two maps have the same
+ * version.
  */
 let changes = 0;
 
@@ -32,7 +33,7 @@ let changes = 0;
 export class Channels extends Map {
   /** @type {Map<string|undefined, any[]>|null} */
   byGuild = null;
-  /** Version of the map; it increases with each change. */
+  /** Version of this map of channels; it increases with each change. */
   version = ++changes;
   set(id, channel) {
     this.byGuild = null;

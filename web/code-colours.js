@@ -1,5 +1,4 @@
-// code-colours.js - colours of code blocks: comments, strings, numbers and keywords of common languages. Each regular
-// expression consumes at least one character and does not backtrack, so the time is linear in the length of the text.
+// code-colours.js - colours source code in messages, in linear time: no regular expression backtracks.
 import { h } from "./dom.js";
 
 const words = (text) => new Set(text.trim().split(/,\s*/));

@@ -74,7 +74,7 @@ export class CommandIndex {
   }
 }
 
-/** Returns the sub-commands of a command that a user can run. If it has none, returns the command itself. */
+/** Returns the sub-commands of a command that a user can run. Returns the command itself if it has no sub-commands. */
 function leaves(command, locale) {
   const out = [];
   const visit = (node, path, options) => {
@@ -118,8 +118,8 @@ export function commandRow(leaf) {
 /* --- sending interactions --- */
 
 /**
- * Sends an interaction. Resolves to the event of its success or failure; without an event, to the type SILENCE after
- * PATIENCE_MS.
+ * Sends an interaction. Resolves to the event with its success or failure, or to the type SILENCE if none arrives
+ * within PATIENCE_MS.
  */
 export async function interact(app, channel, body, files) {
   const id = nonce();

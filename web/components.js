@@ -238,7 +238,7 @@ function oneMenu(c, options, label, done) {
   return Object.assign(el, { values: () => (el.value ? [el.value] : []) });
 }
 
-/** Returns a select menu as a form control. Its function values() returns the chosen values. */
+/** Returns a select menu as a form control. The method values() of this control returns the chosen values. */
 export function menuControl(c, context, done) {
   const options = optionsOf(c, context),
     label = c.placeholder || PLACEHOLDERS[c.type];

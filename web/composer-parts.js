@@ -6,7 +6,10 @@ import { createPoll } from "./poll-form.js";
 import { t } from "./translate.js";
 import { canRecord, recordVoice } from "./voice-recorder.js";
 
-/** @param {{file: () => void, record: HTMLElement, sent: () => void}} how record: element for the recorder */
+/**
+ * Opens the menu of the plus button.
+ * @param {{file: () => void, record: HTMLElement, sent: () => void}} how record: element for the recorder
+ */
 export function attachMenu(app, channel, at, how) {
   const may = (right) => !channel.guild_id || app.store.may(channel, right);
   menu(

@@ -13,7 +13,10 @@ const WORD = /(?:^|[\s(])([@#:][^\s@#:]*)$/;
 /** Returns the unfinished name before the cursor, such as "@bo". @param {HTMLTextAreaElement} input */
 export const wordBefore = (input) => WORD.exec(input.value.slice(0, input.selectionStart))?.[1] || "";
 
-/** @param {any} app @param {any} channel @param {string} line the command line without "/" */
+/**
+ * Finds the commands for a typed command line.
+ * @param {any} app @param {any} channel @param {string} line the command line without "/"
+ */
 export async function findCommandsFor(app, channel, line) {
   const found = await findCommands(app, channel, line).catch(() => []);
   return found.map((leaf) => ({ leaf, group: leaf.app?.name }));

@@ -20,7 +20,10 @@ const TYPING_MS = 8000,
   DRAFT_MS = 300,
   PATIENCE_MS = 400;
 
-/** @param {{sent?: () => void}} [events] sent: called when a message was sent */
+/**
+ * Returns the message field of a channel.
+ * @param {{sent?: () => void}} [events] sent: called when a message was sent
+ */
 export function composer(app, channel, events = {}) {
   const { store } = app,
     guild = store.guildOf(channel),

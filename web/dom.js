@@ -2,8 +2,11 @@
 import { iconButton } from "./icons.js";
 import { t } from "./translate.js";
 
-/** @typedef {HTMLInputElement & HTMLTextAreaElement & HTMLSelectElement} Control */
-/** @typedef {HTMLElement & {control: Control, problem: (text?: string) => void, values?: () => any}} Field */
+/** A form control. @typedef {HTMLInputElement & HTMLTextAreaElement & HTMLSelectElement} Control */
+/**
+ * A labelled form field.
+ * @typedef {HTMLElement & {control: Control, problem: (text?: string) => void, values?: () => any}} Field
+ */
 /** @template {string} S @typedef {S extends `${infer T}.${string}` ? T : S} Tag */
 /**
  * @template {string} S
@@ -55,7 +58,7 @@ export function fill(el, ...children) {
 const CLICK_MS = 50; // time between pointerup and click, for mouse and touch
 let pressed = /** @type {Node|null} */ (null),
   lettingGo;
-/** Redraws that wait for pointerup, by the element to redraw. @type {Map<HTMLElement, () => void>} */
+/** Delayed redraws: by element, the function that redraws it after pointerup. @type {Map<HTMLElement, () => void>} */
 const late = new Map();
 
 function letGo() {
@@ -133,10 +136,8 @@ export function refill(el, ...children) {
 
 const signs = new WeakMap();
 /**
- * Redraws an element if `sign`, a value computed from its data, has changed.
- * @param {HTMLElement} el
- * @param {any} sign
- * @param {() => any} make
+ * Redraws an element if `sign` has changed. `sign` is a value that the caller computed from the element's data.
+ * @param {HTMLElement} el @param {any} sign @param {() => any} make
  */
 export function refillChanged(el, sign, make) {
   const next = JSON.stringify(sign);
@@ -146,8 +147,8 @@ export function refillChanged(el, sign, make) {
 }
 
 /**
- * Redraws a long list. Each item has a `sign`, a text computed from the data that it shows; if the sign is unchanged,
- * the item retains its element.
+ * Redraws a long list. An item has a `sign`, a text computed from the item's data. An item whose sign is unchanged
+ * retains its element.
  * @param {HTMLElement} el @param {Map<string, {sign: string, el: Element}>} made the current elements
  * @param {{key: string, sign: string, make: () => Element}[]} items
  */
@@ -201,7 +202,7 @@ export function field(label, control, hint) {
   return Object.assign(el, { control: /** @type {Control} */ (control), problem });
 }
 
-/** Opens a modal dialog. `build` gets the function close(value), and the promise resolves to this value. */
+/** Opens a modal dialog. Calls `build` with a function close(value). Resolves to the value that is passed to close. */
 export function dialog(title, build, props) {
   return new Promise((resolve) => {
     let answer;
@@ -240,19 +241,22 @@ export function dialog(title, build, props) {
 }
 
 /**
- * Returns the topmost open dialog, or the body if no dialog is open. Elements outside of it get no input.
+ * Returns the topmost open dialog, or the body if no dialog is open. Elements outside of a modal dialog get no input.
  * @returns {HTMLElement}
  */
 export function foremost() {
   return /** @type {HTMLElement[]} */ ([...document.querySelectorAll("dialog[open]")]).at(-1) || document.body;
 }
 
-/** Shows a short message in the corner for 6 seconds. It is a popover, so it is drawn above every dialog. */
+/**
+ * Shows a short message in the corner for 6 seconds. The message is a popover, so that the browser draws it above every
+ * dialog.
+ */
 export function toast(text, kind) {
   const container = foremost();
   let box = /** @type {HTMLElement|null} */ (container.querySelector(":scope > .toasts"));
   if (!box) container.appendChild((box = h("div.toasts", { popover: "manual" })));
-  // Closed here and opened again below, so that it is above newer popovers.
+  // Close the popover and open it again below, so that it is above popovers that were opened later.
   if (box.matches(":popover-open")) box.hidePopover();
   box.showPopover();
   const el = h("div.toast", { class: kind || "", role: kind === "bad" ? "alert" : "status" }, text);

@@ -3,7 +3,7 @@ const MOST = 100,
   LONGEST = 4000;
 const key = (user) => `drafts:${user}`;
 
-/** @returns {Record<string, string>} by channel */
+/** Returns all drafts of a user. @returns {Record<string, string>} by channel */
 function all(user) {
   try {
     return JSON.parse(localStorage.getItem(key(user)) || "{}");
@@ -24,6 +24,6 @@ export function saveDraft(user, channel, text) {
   try {
     localStorage.setItem(key(user), JSON.stringify(Object.fromEntries(Object.entries(drafts).slice(-MOST))));
   } catch {
-    // localStorage is full; the draft is not stored.
+    // If localStorage is full, the draft is not stored.
   }
 }

@@ -12,7 +12,7 @@ function safeLink(url, children, kind) {
     : h(`span${kind || ""}`, null, children);
 }
 
-/** @param {any} e an embed, with any of its fields */
+/** Renders an embed. @param {any} e an embed, with any of its fields */
 export function embed(e, context) {
   const color = e.color != null ? { "--accent-color": `#${e.color.toString(16).padStart(6, "0")}` } : null;
   return h(

@@ -45,7 +45,7 @@ export function groups() {
 }
 
 /**
- * Finds emoji by name. The result begins with those whose first name begins with the text.
+ * Finds emoji by name. The emoji whose first name begins with the text come first.
  * @param {string} text
  * @param {number} most
  */
@@ -70,7 +70,7 @@ export async function findEmoji(text, most) {
 }
 
 /**
- * Replaces each :name: outside of code blocks by the emoji with that name.
+ * Replaces each :name: outside of code blocks by the emoji that has this name.
  * @param {string} text @param {any[]} [own] emoji of the server
  */
 export async function replaceNames(text, own = []) {
@@ -88,10 +88,7 @@ export const tone = () => Number(localStorage.getItem(TONE) || 0);
 /** @param {number} n */
 export const setTone = (n) => localStorage.setItem(TONE, String(n));
 
-/**
- * Returns the emoji with the skin tone that the user has chosen. The modifier of the tone follows the first character.
- * @param {Emoji} e
- */
+/** Returns an emoji in the user's skin tone: inserts the tone's modifier after the first character. @param {Emoji} e */
 export function withTone(e) {
   const mark = TONES[tone()];
   if (!e.tones || !mark) return e.name;

@@ -1,5 +1,4 @@
-// emoji-people.js - emoji of faces and people with their names, as "emoji~name,name". A * marks emoji that have skin
-// tones. Made from emojibase-data 17 (MIT licence, Miles Johnson).
+// emoji-people.js - faces and people as "emoji~name,name"; * means skin tones (emojibase-data 17, MIT, Miles Johnson).
 export const SMILEYS = `
 😀~grinning,grinning_face,cheerful 😃~smiley,awesome,big 😄~smile,eye 😁~grin,beaming,eye
 😆~laughing,satisfied,closed 😅~sweat_smile,cold 🤣~rofl,rolling_on_the_floor_laughing,crying

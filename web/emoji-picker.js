@@ -22,7 +22,7 @@ function gridKeys(grid) {
   return grid;
 }
 
-/** @param {(emoji: {name: string, id?: string, animated?: boolean}) => void} choose */
+/** Opens the emoji picker. @param {(emoji: {name: string, id?: string, animated?: boolean}) => void} choose */
 export function pickEmoji(guild, at, choose) {
   popover(
     at,

@@ -1,5 +1,4 @@
-// emoji-symbols.js - symbols and flags with their names: "emoji~name,name".
-// Made from emojibase-data 17 (MIT licence, Miles Johnson).
+// emoji-symbols.js - symbols and flags as "emoji~name,name" (from emojibase-data 17, MIT licence, Miles Johnson).
 export const SYMBOLS = `
 🏧~atm,automated,bank 🚮~put_litter_in_its_place,bin 🚰~potable_water,drinking
 ♿️~wheelchair,access 🚹️~mens,mens_room,bathroom 🚺️~womens,womens_room,bathroom

@@ -1,5 +1,4 @@
-// emoji-things.js - emoji of animals, food, places and things with their names: "emoji~name,name".
-// Made from emojibase-data 17 (MIT licence, Miles Johnson).
+// emoji-things.js - animals, food, places, things as "emoji~name,name" (emojibase-data 17, MIT licence, Miles Johnson).
 export const NATURE = `
 🐵~monkey_face,animal,banana 🐒~monkey,animal,banana 🦍~gorilla,animal 🦧~orangutan,animal
 🐶~dog,dog_face 🐕️~dog2,animal 🦮~guide_dog,animal 🐕‍🦺~service_dog,animal

@@ -20,7 +20,7 @@ function span(ms) {
 
 const callWords = ({ method, path }) => (method ? `${method} ${path}` : t("every request to {path}", { path }));
 
-/** Returns the text of the banner; "" if no error is simulated and the clock is not shifted. */
+/** Returns the banner's text: the simulated errors and the shift of the clock; "" if there are none. */
 function sentence(all, clock) {
   const parts = [],
     late = Math.max(0, ...all.filter((f) => f.path === "events").map((f) => f.delay_ms)),

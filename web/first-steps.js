@@ -90,7 +90,7 @@ const choice = (name, title, words, run) =>
   );
 
 /**
- * The buttons to create and to join a server (guild). Each click calls `before` first.
+ * The buttons to create and to join a server (guild). A click on either button calls `before` first.
  * @param {any} app
  * @param {() => void} [before] called by a click
  */

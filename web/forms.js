@@ -2,7 +2,7 @@
 import { field, fill, h } from "./dom.js";
 import { t } from "./translate.js";
 
-/** @param {string[]} heads @param {any[][]} rows cells */
+/** Returns a table. @param {string[]} heads @param {any[][]} rows cells */
 export function table(heads, rows, label) {
   if (!rows.length) return h("p.faint", null, t("Nothing here yet"));
   return h(
@@ -36,6 +36,7 @@ export function table(heads, rows, label) {
 }
 
 /**
+ * Returns a small button.
  * @param {any} words @param {(e: any) => void} onclick @param {string} [kind]
  * @param {string} [key] data-key, by which a redraw restores the focus
  */
@@ -201,7 +202,7 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   body.append(panel);
   showCurrent(page);
   document.title = `${found[1]} · Guildhall`;
-  // Draw the tab off screen, then show it. If a newer drawing has begun in the meantime, do not show this one.
+  // Draw the tab off screen before it is shown. If a newer drawing has begun meanwhile, do not show this one.
   const show = async () => {
     const mine = ++turn,
       next = h("div");

@@ -1,5 +1,4 @@
-// gateway.js - a gateway session: identify, heartbeat, resume. Calls a function for each event, in the order of
-// arrival.
+// gateway.js - a gateway session: identify, heartbeat, resume. Calls a function for each event, in order of arrival.
 
 const LONGEST_PAUSE_MS = 15000;
 
@@ -27,7 +26,10 @@ class Inflater {
 }
 
 export class Gateway extends EventTarget {
-  /** @param {string} token @param {(event: string, data: any) => void} dispatch */
+  /**
+   * Opens the session; passes its events to `dispatch`.
+   * @param {string} token @param {(event: string, data: any) => void} dispatch
+   */
   constructor(token, dispatch, { compress = false } = {}) {
     super();
     this.token = token;
@@ -52,7 +54,10 @@ export class Gateway extends EventTarget {
     this.setState("connecting");
   }
 
-  /** Handles all complete messages in a text. Returns the incomplete rest, which must be put before the next data. */
+  /**
+   * Handles all complete messages in a text. Returns the incomplete rest of the text, which the caller puts before the
+   * next data.
+   */
   takeText(text) {
     let depth = 0,
       quoted = false,

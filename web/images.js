@@ -14,8 +14,7 @@ export function ownPath(url) {
     return null;
   }
   const web = at.protocol === "http:" || at.protocol === "https:";
-  // A URL may contain another name of this server, such as 127.0.0.1 instead of localhost, if a bot on this machine
-  // made it.
+  // An app on this machine may write another name of this server into URLs, such as 127.0.0.1 instead of localhost.
   const own =
     at.host === location.host ||
     (THIS_MACHINE.has(at.hostname) && THIS_MACHINE.has(location.hostname) && at.port === location.port);
@@ -36,11 +35,14 @@ function letters(name, id, kind) {
   return h(`span.${kind}`, { style: { "--hue": hue }, "aria-hidden": "true", dataset: { letters: initials(name) } });
 }
 
-/* --- pictures for users without an avatar: symmetric patterns, made from the user's id --- */
+/* --- default avatars: symmetric patterns, made from the user's id --- */
 
 const SVG = "http://www.w3.org/2000/svg";
 const PATTERN_HUES = [174, 200, 222, 262, 290, 330, 356, 18, 36, 96, 140];
-/** SVG paths of the shapes of a cell. A cell has 8 × 8 units; the path starts at its top left corner. */
+/**
+ * SVG paths of the shapes from which default avatars are made. Each path fills a cell of 8 × 8 units and starts at its
+ * top left corner.
+ */
 const SHAPES = [
   "h8v8h-8z", // square
   "h8a8 8 0 0 1-8 8z", // quarter circle with its center at the top left
@@ -72,8 +74,7 @@ export function patternOf(id) {
     cells = hash(`cells ${id ?? ""}`);
   let outline = "";
   for (let i = 0; i < 6; i++) {
-    // Cells 0 to 2 are the left column, and the right column mirrors them. Cells 3 to 5 are the middle column. The
-    // center is never empty.
+    // Cells 0 to 2: left column, mirrored at the right. Cells 3 to 5: middle column. The center cell is never empty.
     const row = i % 3,
       middle = i > 2,
       shape = Math.floor(cells / 6 ** i) % (i === 4 ? 5 : 6);
@@ -84,7 +85,10 @@ export function patternOf(id) {
   return { background: `hsl(${hue} 45% 24%)`, foreground: `hsl(${(hue + 20) % 360} 70% 80%)`, outline };
 }
 
-/** @param {string|number|undefined} id @param {string} kind the CSS class of the avatar */
+/**
+ * Draws the default avatar of an id.
+ * @param {string|number|undefined} id @param {string} kind the CSS class of the avatar
+ */
 export function pattern(id, kind) {
   const { background, foreground, outline } = patternOf(id),
     svg = document.createElementNS(SVG, "svg"),
@@ -104,7 +108,7 @@ export function pattern(id, kind) {
 /** Returns a user's avatar. If the user has none, returns a pattern made from the user's id. */
 export function avatar(user, name, kind = "avatar") {
   if (!user?.avatar) return pattern(user?.id || name, kind);
-  // The avatar URL of a webhook may point to another server; then nothing is loaded.
+  // The avatar URL of a webhook may point to another server, from which the page loads no images.
   return h(`img.${kind}`, {
     src: `/avatars/${user.id}/${user.avatar}.png`,
     alt: "",
@@ -129,8 +133,8 @@ export function appIcon(app, kind = "avatar") {
 }
 
 /**
- * Returns an image element if the image is on this server. Otherwise returns a link to it, so that the browser does not
- * load it.
+ * Returns an image element for an image on this server. Returns a link for an image elsewhere, so that the browser does
+ * not load it.
  */
 export function picture(media, kind, description) {
   const url = media?.proxy_url || media?.url;
@@ -201,7 +205,7 @@ const isText = (type, name) =>
   /^text\/(?!html)|json|xml|yaml/.test(type) ||
   /\.(txt|md|log|csv|json|ya?ml|toml|ini|c|h|js|py|sh|sql|css)$/i.test(name);
 
-/** A text file. It is fetched when the user opens it. */
+/** A text file attachment. The text is fetched when the user opens the attachment. */
 function textFile(a, path, name) {
   const text = h("pre.file-text", { tabindex: 0 });
   const load = async (e) => {

@@ -6,7 +6,10 @@ const MOST = 120,
   NEAR = 500;
 const AT_ONCE = 12; // maximum number of new messages that are rendered at once
 
-/** Replaces an element. If a control in it has the focus, focuses the corresponding control in the new element. */
+/**
+ * Replaces a list item's element. If a control in the old element has the focus, the same control in the new element
+ * gets it.
+ */
 function replaceHeld(old, el) {
   const controls = (x) => [...x.querySelectorAll("article, button, a, select, input, textarea, [tabindex]")],
     held = controls(old).indexOf(document.activeElement);
@@ -17,6 +20,7 @@ function replaceHeld(old, el) {
 /** The message list. Items can have any height. As long as the list is scrolled to its end, it follows new messages. */
 export class MessageList {
   /**
+   * Creates an empty list.
    * @param {{render: (item: any, before: any) => HTMLElement, more: () => Promise<boolean>, label: string,
    *   newer?: () => Promise<boolean>}} options more loads older items, newer loads newer items
    */
@@ -41,7 +45,7 @@ export class MessageList {
     this.resized.observe(this.el);
   }
 
-  /** Makes the arrow keys move between messages. Tab moves to the actions of a message. */
+  /** Makes the up and down keys move between messages. The Tab key moves from a message to its buttons. */
   key(e) {
     const at = /** @type {HTMLElement} */ (e.target),
       all = /** @type {HTMLElement[]} */ ([...this.body.querySelectorAll("article")]);
@@ -69,7 +73,7 @@ export class MessageList {
     this.top = this.el.scrollTop;
   }
 
-  /** Shows these items. If the list was scrolled to its end, it stays at the end. */
+  /** Shows these items. A list that was scrolled to its end stays at its end. */
   set(items) {
     this.items = items;
     if (this.stuck) this.first = this.firstAtEnd();
@@ -79,7 +83,8 @@ export class MessageList {
   }
 
   /**
-   * Returns the index of the first item to draw. After many new messages at once, a timer draws the older ones later.
+   * Returns the index of the first item to draw at the end of the list. After many new messages at once, a timer draws
+   * the older ones later.
    */
   firstAtEnd() {
     let first = this.items.length,
@@ -123,7 +128,10 @@ export class MessageList {
     });
   }
 
-  /** Runs `change`, which draws other items, then scrolls so that the first visible item does not move. */
+  /**
+   * Runs `change`, which draws other items. Then scrolls so that the first visible item stays at its position on the
+   * screen.
+   */
   around(change) {
     const mark = /** @type {HTMLElement[]} */ ([...this.body.children]).find(
       (c) => c.offsetTop + c.offsetHeight > this.el.scrollTop,
@@ -135,7 +143,8 @@ export class MessageList {
 
   async scrolled() {
     const last = this.first + MOST >= this.items.length;
-    // New items may have arrived since toEnd. So the list has left its end only if the user has scrolled up.
+    // Items may have been added since the list was at its end. Only an upward scroll means that the user has left the
+    // end.
     if (last && this.atEnd && !this.detached) this.stuck = true;
     else if (this.el.scrollTop < this.top - 2) this.stuck = false;
     this.top = this.el.scrollTop;
@@ -156,7 +165,7 @@ export class MessageList {
     }
   }
 
-  /** Renders every item again at the next draw. */
+  /** Marks all items as changed, so that the next draw renders them again. */
   forget() {
     for (const made of this.made.values()) made.version = "";
   }
@@ -167,7 +176,7 @@ export class MessageList {
     this.moving = true;
     const found = await this.options.more().catch(() => false);
     this.moving = false;
-    // If the list is scrolled to its top, no scroll event will show the older items, so show them now.
+    // A list that is scrolled to its top gets no further scroll event, so show the loaded items now.
     if (found && this.el.scrollTop < NEAR) this.showAbove();
     return found;
   }
@@ -202,7 +211,10 @@ export class MessageList {
 
 /** A list of rows of equal height. Only the visible rows and a few rows around them have DOM elements. */
 export class RowList {
-  /** @param {{height: number, render: (item: any, at: number) => HTMLElement, label: string, role?: string}} options */
+  /**
+   * Creates an empty list.
+   * @param {{height: number, render: (item: any, at: number) => HTMLElement, label: string, role?: string}} options
+   */
   constructor(options) {
     this.options = options;
     this.items = [];
@@ -239,7 +251,7 @@ export class RowList {
       this.made.set(i, { el, item: this.items[i] });
     }
   }
-  /** Redraws all rows, even those whose item is unchanged, because their look may depend on other data. */
+  /** Redraws all rows, also those whose item is unchanged, because a row may show other data, too. */
   redraw() {
     for (const made of this.made.values()) made.el.remove();
     this.made.clear();

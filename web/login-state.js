@@ -63,8 +63,8 @@ export class LoginState {
   }
 
   /**
-   * Waits for a request whose response replaces the token. Meanwhile the gateway may refuse the old token; this is
-   * ignored.
+   * Waits for a request whose response replaces the token. While it waits, ignores that the gateway refuses the old
+   * token.
    * @param {Promise<any>} call
    */
   async renew(call) {

@@ -1,7 +1,7 @@
 // mention-names.js - converts names of users, roles, channels and emoji in the message field to ids, and back.
 
 export class MentionNames {
-  /** @param {any} store @param {any} guild */
+  /** Starts without names. @param {any} store @param {any} guild */
   constructor(store, guild) {
     this.store = store;
     this.guild = guild;
@@ -10,8 +10,8 @@ export class MentionNames {
   }
 
   /**
-   * Registers a name for the code that it stands for, and returns the name. If this name already stands for another
-   * code, registers the name `other` instead.
+   * Registers a name for the code that is sent instead of it. If the name already stands for another code, registers
+   * the name `other` instead. Returns the registered name.
    */
   name(text, code, other) {
     const free = !this.codes.has(text) || this.codes.get(text) === code;

@@ -15,7 +15,7 @@ const LOADING = 128,
   LAYOUT = 1 << 15,
   VOICE_MESSAGE = 1 << 13;
 
-/** Returns functions for markdown(), which show the names of what a message in this channel mentions. */
+/** Returns functions for markdown() that return the name of a mentioned user, role or channel. */
 export function contextOf(app, channel, mentions) {
   const { store } = app,
     guild = store.guildOf(channel);

@@ -4,7 +4,7 @@ import { replaceNames } from "./emoji-names.js";
 import { MentionNames } from "./mention-names.js";
 import { t } from "./translate.js";
 
-/** Draws a message again, because editing has begun or ended. */
+/** Draws a message again when the user begins or ends editing it. */
 const redraw = (app, { channel, id }) => app.store.changeMessage(channel, id, (m) => ({ ...m }));
 
 /** Shows the editor in a message. Only one message can be edited at a time. */
@@ -21,7 +21,7 @@ function stopEditing(app) {
   if (editing) redraw(app, editing);
 }
 
-/** The text field for editing a message. If the message is drawn again, the field retains its text. */
+/** The text field for editing a message. The typed text survives when the message is drawn again. */
 export function messageEditor(app, channel, m) {
   const { store, editing } = app,
     guild = store.guildOf(channel),

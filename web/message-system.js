@@ -34,7 +34,9 @@ export function systemLine(app, m, name) {
   );
 }
 
-/** The first message of a thread that was started from a message: shows that message of the parent channel. */
+/**
+ * The first message of a thread that was started from a message: shows the message from which the thread was started.
+ */
 export function threadStarter(app, channel, m, guild) {
   const first = m.referenced_message;
   if (!first) return h("div.message.system", null, t("The message that started this thread was deleted."));

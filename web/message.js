@@ -20,6 +20,7 @@ const REPLY = 19,
   BLOCKED = 2;
 
 /**
+ * Renders a message.
  * @param {any} m @param {any} [before] the message above it
  * @param {boolean} [isNew] the first unread message; a divider is drawn above it
  * @param {{quiet?: boolean}} [how] quiet: without date and actions, for search results
@@ -41,7 +42,7 @@ export function message(app, channel, m, before, isNew, how = {}) {
     const blocked = store.relationships.get(m.author.id)?.type === BLOCKED;
     parts.push(blocked ? h("details.blocked", null, h("summary", null, t("Blocked message")), drawn) : drawn);
   } catch (e) {
-    // An error in one message must not prevent that other messages are shown.
+    // An error in one message must not prevent other messages from being shown.
     reportError(e);
     parts.push(h("div.message.system", null, t("This message could not be displayed.")));
   }

@@ -84,8 +84,7 @@ function show(app, m) {
     silent: true,
   };
   if (pushOn()) {
-    // The push service may deliver the same message. The service worker's notification replaces this one only if this
-    // one also comes from the service worker and has the same tag.
+    // The worker shows this notification, too, so that a web push notification with the same tag replaces it.
     const worker = navigator.serviceWorker.ready;
     worker.then((w) => w.showNotification(title, { ...more, data: { open } })).catch(() => {});
     return;

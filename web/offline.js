@@ -1,12 +1,11 @@
-// offline.js - translates the page that is shown while the server cannot be reached. Reloads the page when the server
-// can be reached again.
+// offline.js - translates the page that is shown while the server is unreachable, and reloads when the server answers.
 import { fill, h } from "./dom.js";
 import { t } from "./translate.js";
 
 const RETRY_MS = 5000;
 const reload = () => location.reload();
 
-/** Reloads as soon as the server answers. */
+/** Reloads the page as soon as the server answers. */
 async function retry() {
   const answer = await fetch("/favicon.ico", { method: "HEAD", cache: "no-store" }).catch(() => null);
   if (answer?.ok) reload();

@@ -16,7 +16,7 @@ export function pretty(value) {
   );
 }
 
-/** Returns a recorded text. If it is JSON, it is indented. */
+/** Returns a recorded body as text; indents it if it is JSON. */
 export function laidOut(text) {
   try {
     return pretty(JSON.parse(text));
@@ -47,7 +47,10 @@ async function ask(method, path, body) {
   return answer;
 }
 
-/** @param {string} method @param {string} path below /console @param {any} [body] an object, or JSON */
+/**
+ * Sends a request of the console.
+ * @param {string} method @param {string} path below /console @param {any} [body] an object, or JSON
+ */
 export async function consoleCall(method, path, body) {
   const text = await (await ask(method, path, body)).text();
   return text ? JSON.parse(text) : null;
@@ -107,7 +110,7 @@ export async function asOperator(app, body, show) {
   }
 }
 
-/** Receives the live stream of traffic records, stores the newest ones, and calls onChange after each batch. */
+/** Receives the live stream of traffic records and stores the newest records. Calls onChange after each batch. */
 export class Feed {
   constructor(onChange) {
     this.records = [];

@@ -1,5 +1,4 @@
-// own-status.js - the user's own status: online, idle, do not disturb, invisible, and a custom text. The server stores
-// both.
+// own-status.js - the user's own status, which the server stores: online, idle, do not disturb, invisible; custom text.
 import { dialog, field, h } from "./dom.js";
 import { t } from "./translate.js";
 

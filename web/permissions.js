@@ -91,6 +91,9 @@ export function channelPermissions(guild, member, channel) {
   return permissions;
 }
 
-/** @param {bigint} permissions @param {keyof typeof PERMISSIONS} name */
+/**
+ * Returns true if the bit set contains a permission.
+ * @param {bigint} permissions @param {keyof typeof PERMISSIONS} name
+ */
 export const allows = (permissions, name) => (permissions & bit(name)) !== 0n;
 export const rightBit = bit;

@@ -5,8 +5,8 @@ import { t } from "./translate.js";
 let number = 0;
 
 /**
- * Returns an element of `rows` for quickForm. Its value is a data: URL, null if the picture was removed, or undefined
- * if it is unchanged.
+ * Returns an element of `rows` for quickForm. The value of the field is a data: URL, null if the user removed the
+ * picture, or undefined if the picture is unchanged.
  * @param {string} name @param {string} label
  * @param {{width: number, height: number, round?: boolean, current: string|null, hint?: string}} shape current: path
  */
@@ -58,6 +58,6 @@ export function pictureRow(name, label, shape) {
   return { name, label, custom: { el, value: () => value } };
 }
 
-/** Returns the pictures in a form as fields of a request. Pictures that are unchanged are left out. */
+/** Returns those pictures of a form that the user has changed, as fields of a request. */
 export const changedPictures = (values, ...names) =>
   Object.fromEntries(names.filter((n) => values[n] !== undefined).map((n) => [n, values[n]]));

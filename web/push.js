@@ -1,5 +1,4 @@
-// push.js - web push: notifications while no page of this server is open. The push service of the browser's vendor
-// delivers them to the service worker.
+// push.js - web push: notifications by the push service of the browser's vendor while no page of this server is open.
 import { t } from "./translate.js";
 
 const KEY = "notify.push";
@@ -13,7 +12,7 @@ export const pushOn = () =>
 const bytesOf = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
 const asText = (bytes) => new Uint8Array(bytes || []).join();
 
-/** Returns the browser's push subscription for the server's key. If there is one for another key, replaces it. */
+/** Returns the browser's push subscription for the server's key. Replaces a subscription for another key. */
 async function subscribe(publicKey) {
   const { pushManager } = await navigator.serviceWorker.ready,
     key = bytesOf(publicKey),

@@ -1,5 +1,4 @@
-// qr.js - encodes a text as a QR code: byte mode, correction level M, versions 1 to 10 (up to 213 bytes).
-// Terms and numbers follow ISO/IEC 18004.
+// qr.js - encodes a text of up to 213 bytes as a QR code (ISO/IEC 18004): byte mode, level M, versions 1 to 10.
 
 /**
  * For each version at level M: number of error correction codewords per block, number of blocks in the first group,
@@ -57,7 +56,7 @@ function correction(data, n) {
 
 const capacity = ([, a, size, b]) => a * size + b * (size + 1);
 
-/** @returns {{version: number, words: number[]}} */
+/** Returns version and codewords of a text. @returns {{version: number, words: number[]}} */
 function codewords(text) {
   const bytes = new TextEncoder().encode(text);
   const version = 1 + BLOCKS.findIndex((b, i) => bytes.length + (i < 9 ? 2 : 3) <= capacity(b));
@@ -143,7 +142,7 @@ class Picture {
     this.dark[r][c] = !!dark;
     this.fixed[r][c] = true;
   }
-  /** Draws a finder or alignment pattern; edge -1 adds the light separator. */
+  /** Draws a finder or alignment pattern; an edge of -1 adds the light separator. */
   square(row, column, n, edge) {
     for (let r = edge; r < n - edge; r++) {
       for (let c = edge; c < n - edge; c++) {

@@ -7,7 +7,10 @@ import { t } from "./translate.js";
 
 const PAGE = 50;
 
-/** @param {any} app @param {any} channel @param {any} m @param {any} [first] the reaction that is shown first */
+/**
+ * Opens the dialog with the reactions of a message.
+ * @param {any} app @param {any} channel @param {any} m @param {any} [first] the reaction that is shown first
+ */
 export function showReactions(app, channel, m, first = m.reactions[0]) {
   const { store } = app,
     guild = store.guildOf(channel),

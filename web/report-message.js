@@ -3,7 +3,7 @@ import { dialog, h, toast } from "./dom.js";
 import { quickForm } from "./forms.js";
 import { t } from "./translate.js";
 
-/** Labels of report reasons by their number. For a number that is not here, the label from the server is shown. */
+/** Labels of report reasons by their number. For any other number, the label from the server is shown. */
 const LABELS = { 2: t("Spam or fraud"), 3: t("Abuse or harassment"), 4: t("Illegal content"), 5: t("Something else") };
 
 /** Asks for a reason and sends the report. @param {any} app @param {any} channel @param {any} m */

@@ -6,7 +6,7 @@ import { t } from "./translate.js";
 
 const MOST_SHOWN = 50000;
 
-/** Sends the request that the form contains. Returns status, duration and body of the response as text. */
+/** Sends the request that the user has typed. Returns status, duration and body of the response as text. */
 export async function callAsWritten({ method, path, token, body }) {
   if (!/^\/(?!\/)/.test(path)) return t("This is not a path of this server.");
   const began = performance.now();
@@ -24,7 +24,9 @@ export async function callAsWritten({ method, path, token, body }) {
   }
 }
 
-/** A field for the token of a request. The user chooses his own, that of a user of the test server, or types one. */
+/**
+ * A form field for the token that sends a request: the user's own, that of a user of the test server, or a typed one.
+ */
 export function sender(app) {
   const token = h("input", {
     type: "password",

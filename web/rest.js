@@ -44,7 +44,7 @@ function firstField(node, path) {
 
 /** The response header in which the server names the missing permissions. */
 const CAUSE = "X-Guildhall-Cause";
-/** Error code of a request that needs a proof of identity, such as the password. The session is still valid. */
+/** Error code of a request that needs a proof of identity, such as the password. The client stays logged in. */
 export const PROOF_REQUIRED = 60003;
 const LONGEST_WAIT_S = 10;
 const pause = (s) => new Promise((go) => setTimeout(go, s * 1000));
@@ -75,6 +75,7 @@ export class Rest {
     this.explain = () => undefined;
   }
   /**
+   * Sends a request and returns its JSON answer.
    * @param {string} method @param {string} path @param {any} [body] JSON, or a FormData
    * @param {string} [reason] for the audit log
    */
@@ -123,7 +124,7 @@ export class Rest {
         try {
           json = JSON.parse(request.responseText);
         } catch {
-          // The body is not JSON, because a proxy has answered. Only the status is used.
+          // If a proxy has answered, the body is not JSON. Then only the status is used.
         }
         if (request.status === 413 && !json?.message)
           return fail(new Refusal(413, { message: t("The files are too large for this server.") }));

@@ -1,6 +1,4 @@
-// row-window.js - a long list of rows in the normal page flow.
-// Only the rows near the visible part have DOM elements; two spacers take the space of the other rows. If there are at
-// most MOST_WHOLE rows, all have elements.
+// row-window.js - a list of rows of which only those near the visible part have DOM elements. Spacers replace the rest.
 import { calmly, fill, h } from "./dom.js";
 
 const MOST_WHOLE = 150,
@@ -9,6 +7,7 @@ const MOST_WHOLE = 150,
 
 export class RowWindow {
   /**
+   * Shows rows in `body`, which `scroller` scrolls.
    * @param {HTMLElement} scroller @param {HTMLElement} body contains the rows
    * @param {{height: number, render: (item: any) => HTMLElement}} options
    *   height: usual height of a row in pixels; a row's control has its key in data-key
@@ -19,14 +18,14 @@ export class RowWindow {
     this.options = options;
     this.items = [];
     this.first = this.last = 0;
-    /** DOM elements by item @type {Map<any, HTMLElement>} elements by item */
+    /** DOM elements of the rows, by item. @type {Map<any, HTMLElement>} */
     this.made = new Map();
     this.above = h("div", { "aria-hidden": "true" });
     this.below = h("div", { "aria-hidden": "true" });
     scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
   }
 
-  /** Shows these items with new elements. If a row had the focus, the new row with the same key gets it. */
+  /** Shows these items with new elements. If a row had the focus, the new row with the same key gets the focus. */
   set(items) {
     calmly(this.body, () => {
       const held = document.activeElement instanceof HTMLElement && this.body.contains(document.activeElement);
@@ -40,7 +39,7 @@ export class RowWindow {
   }
 
   /**
-   * Returns the range of rows that need elements: the index of the first row, and the index after the last row.
+   * Returns the range of rows that need elements, as indexes: the first row, and the row after the last one.
    * @returns {[number, number]}
    */
   wanted() {

@@ -3,7 +3,10 @@ import { idAt } from "./channel-types.js";
 import { t } from "./translate.js";
 
 const DAY_MS = 86400000;
-/** The values of the filter "has:", as users type them. API_NAMES has the API's names for those that differ. */
+/**
+ * The values of the filter "has:", as users type them. API_NAMES contains those values that have another name in the
+ * API.
+ */
 export const HAS = ["link", "embed", "file", "image", "video", "sound", "sticker", "poll", "forward"];
 const API_NAMES = { forward: "snapshot" };
 

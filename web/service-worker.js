@@ -1,5 +1,4 @@
-// service-worker.js - shows the offline page when the server cannot be reached, and shows notifications of web push.
-// Its cache contains only the files of the offline page.
+// service-worker.js - shows the offline page while the server is unreachable, and the notifications of web push.
 
 const base = `/web/${new URL(location.href).searchParams.get("bundle")}/`;
 const FILES = [
@@ -27,7 +26,7 @@ async function install() {
 }
 
 /**
- * Returns the requested page, which the browser has preloaded or which is fetched now. If that fails, returns the
+ * Returns the requested page, preloaded by the browser or fetched now. If the server is unreachable, returns the
  * offline page.
  * @param {any} event
  */
@@ -57,7 +56,10 @@ async function notify(m) {
   });
 }
 
-/** Opens the message of a clicked notification. Uses an open page of this server if there is one. @param {any} note */
+/**
+ * Opens the message of a clicked notification. If a page of this server is open, shows the message there.
+ * @param {any} note
+ */
 async function openMessage(note) {
   note.close();
   const pages = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });

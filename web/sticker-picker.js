@@ -6,7 +6,7 @@ import { t } from "./translate.js";
 const LOTTIE = 3,
   MOST_SHOWN = 200;
 
-/** @param {(sticker: any) => void} choose */
+/** Opens the sticker picker. @param {(sticker: any) => void} choose */
 export function pickSticker(app, guild, at, choose) {
   const { store } = app;
   // The guild of the channel comes first, because stickers of other guilds need USE_EXTERNAL_STICKERS.

@@ -110,7 +110,7 @@ export const GUILD_HANDLERS = {
         this.addMember(guild, m);
         if (m.presence) this.presences.set(m.user.id, m.presence);
       });
-      // If the list is complete (whole), a member who is no longer in it has left the guild or is offline.
+      // A complete member list has every member who is online. A member missing in it has left or is offline.
       const key = `${d.guild_id}:${d.id}`,
         whole = op.range[0] === 0 && op.items.length < MEMBERS_LISTED;
       for (const id of (whole && this.listed.get(key)) || []) if (!listed.has(id)) this.presences.delete(id);

@@ -1,5 +1,4 @@
-// store-messages.js - the loaded messages of each channel. They are one range without gaps, which usually ends with the
-// newest message.
+// store-messages.js - the loaded messages of each channel: one range without gaps, which usually ends with the newest.
 import { Channels, older } from "./channel-types.js";
 import { Topics } from "./topics.js";
 
@@ -9,6 +8,7 @@ const PAGE = 50,
 const byAge = (a, b) => (older(a.id, b.id) ? -1 : 1);
 
 /**
+ * The loaded messages of a channel.
  * @typedef {{list: any[], start: boolean, loaded: boolean, detached: boolean, stale: boolean, asked: boolean,
  *   readTo: string|null, asks: Set<Set<string>>}} Log
  *   start: the range begins with the channel's first message; detached: it ends before the newest message;
@@ -49,7 +49,7 @@ export class MessageStore extends Topics {
 
   /**
    * Loads the newest messages. If `before` is set, loads the page before that message.
-   * @returns {Promise<number>} number of new ones
+   * @returns {Promise<number>} number of messages that were not loaded before
    */
   async loadMessages(channel, before) {
     const log = this.log(channel);
@@ -61,7 +61,7 @@ export class MessageStore extends Topics {
       log.list.unshift(...fresh);
       log.start = page.length < PAGE;
     } else {
-      // If the page does not overlap the loaded messages, there is a gap: retain only the page and newer messages.
+      // A page that does not overlap the loaded messages leaves a gap: retain only the page and newer messages.
       const joined = !log.detached && (fresh.length < page.length || page.length < PAGE || !log.loaded);
       const last = page.at(-1)?.id || "0";
       if (!joined || !log.loaded) log.start = page.length < PAGE;
@@ -100,8 +100,8 @@ export class MessageStore extends Topics {
   }
 
   /**
-   * Fetches a page of messages. If an event changes one of them meanwhile, fetches the page again, because the response
-   * may lack the change.
+   * Fetches a page of messages. Fetches the page again if an event has changed one of its messages meanwhile, because
+   * the response may lack this change.
    */
   async pageOfMessages(channel, range) {
     const log = this.log(channel),
@@ -124,12 +124,12 @@ export class MessageStore extends Topics {
   keepAuthors(_m) {}
 
   /**
-   * Adds a new message to the loaded messages. If newer messages of the channel exist that are not loaded, does
-   * nothing.
+   * Adds a new message to the loaded messages. Does nothing if the loaded messages end before the newest message of the
+   * channel.
    */
   appendMessage(m) {
     const log = this.log(m.channel_id);
-    // During the first fetch (asked), the message is added as well, because the response may be older than this event.
+    // Also add the message during the first fetch (asked), because the response may be older than this event.
     if (!(log.loaded || log.asked) || log.detached || log.list.slice(-100).some((x) => x.id === m.id)) return;
     log.list.push(m);
     if (log.list.length > MAX_STORED) {

@@ -1,6 +1,4 @@
-// store-server.js - handles gateway events about the administration of a guild.
-// The store has no lists of bans, invites and the like, only the stickers: views request a list again when its topic
-// changes.
+// store-server.js - handles gateway events about bans, invites and the like: tells the views that request those lists.
 
 /** @param {...string} topics */
 const changed = (...topics) =>

@@ -11,8 +11,8 @@ export const ALL = 0,
 const THREAD_LEVELS = { 2: ALL, 4: MENTIONS, 8: NOTHING };
 
 /**
- * Returns true if the notification setting of a guild, channel or thread mutes it now.
- * @param {any} setting its notification setting
+ * Returns true if a guild, channel or thread is muted now.
+ * @param {any} setting the notification setting of the guild, channel or thread
  */
 export function mutedNow(setting) {
   const end = setting?.mute_config?.end_time;
@@ -32,10 +32,10 @@ export class UnreadStore extends MessageStore {
 
   resetUnread() {
     /**
-     * Unread counts by channel. `first` is the id of the first unread message; it is only known if this session
+     * Unread counts by channel. `first` is the id of the first unread message, which is unknown if this session has not
      * received that message.
      */
-    /** @type {Map<string, {count: number, mentions: number, first?: string}>} */
+    /** Unread counts by channel. @type {Map<string, {count: number, mentions: number, first?: string}>} */
     this.unread = new Map();
     /** Id of the newest message that the user has read, by channel. @type {Map<string, string>} */
     this.acked = new Map();
@@ -212,8 +212,8 @@ export class UnreadStore extends MessageStore {
   }
 
   /**
-   * Returns the notification level of a channel: the first that is set, of the channel, its category, the guild, or the
-   * default.
+   * Returns the notification level of a channel: that of the channel, else of its category, else of the guild, else the
+   * default level.
    */
   levelOf(channel) {
     const { settings } = this.settingsOf(channel),
@@ -240,7 +240,7 @@ export class UnreadStore extends MessageStore {
     return level === ALL || (level === MENTIONS && this.isMention(m, channel));
   }
 
-  /** @param {string} guild an id, or "@me" */
+  /** Changes notification settings of a guild. @param {string} guild an id, or "@me" */
   async changeGuildSettings(guild, change) {
     const answer = await this.rest.patch(`/users/@me/guilds/${guild}/settings`, change);
     this.takeGuildSettings([answer]);

@@ -1,6 +1,4 @@
-// store.js - the client's state, which gateway events update. Views subscribe to topics (topics.js). The base classes
-// are in store-messages.js (messages) and store-unread.js (unread states); the files store-…-events.js handle the
-// events.
+// store.js - the client's state, which gateway events (store-…-events.js) update; topics (topics.js) notify the views.
 import { Channels, DM, GROUP, isThread, older } from "./channel-types.js";
 import { allows, channelPermissions, guildPermissions } from "./permissions.js";
 import { GUILD_HANDLERS } from "./store-guild-events.js";
@@ -92,7 +90,7 @@ export class Store extends UnreadStore {
     return roles[0] ? `#${roles[0].color.toString(16).padStart(6, "0")}` : null;
   }
   /**
-   * Returns the user's own member object. While the user views the guild as a role, returns a member with only this
+   * Returns the user's own member object. If the user views the guild as a role, the returned member has only this
    * role.
    */
   ownMember(guild) {

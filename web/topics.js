@@ -1,5 +1,4 @@
-// topics.js - tells views which data in the store has changed.
-// All changes within one animation frame are delivered together, so 1,000 events per second cause at most 60 redraws.
+// topics.js - tells views, at most once per animation frame, which data in the store has changed.
 
 const EVENT_MS = 10000;
 /** Topics whose views are slow to redraw, and the minimum time in ms between their redraws. */
@@ -21,8 +20,7 @@ export class Topics {
   }
 
   /**
-   * Waits until `so` returns true, which is checked at each change of a topic. Resolves after EVENT_MS even if it is
-   * still false.
+   * Resolves when `so` returns true, which is checked at each change of a topic, or after EVENT_MS.
    * @param {string} topic @param {() => boolean} so
    */
   when(topic, so) {
@@ -42,8 +40,7 @@ export class Topics {
     for (const topic of topics) this.dirty.add(topic);
     if (this.scheduled) return;
     this.scheduled = true;
-    // A hidden page gets no animation frames, so it uses a timer. Otherwise its lists of changes would grow without
-    // limit.
+    // A hidden page gets no animation frames, so a timer replaces them; otherwise the list of changes would grow.
     const flush = () => {
       this.scheduled = false;
       this.flush();
@@ -66,7 +63,7 @@ export class Topics {
     if (late.length) setTimeout(() => this.touch(...late), CALM_MS);
   }
 
-  /** Calls a view. An exception in one view does not prevent that others are called. */
+  /** Calls a view's listener. If a listener throws an exception, the other listeners are called nevertheless. */
   notify(listener, topic) {
     try {
       listener(topic);

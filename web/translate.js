@@ -1,17 +1,16 @@
-// translate.js - translates the texts of the pages. The code contains the English texts; every other language has a
-// table of translations.
+// translate.js - translates the English texts in the code, by one table for each other language.
 
 export const languages = { en: "English", de: "Deutsch" };
 
 /**
  * Imports the tables of a language: the texts of the pages, and the messages of the server.
- * @type {Record<string, () => Promise<Record<string, string>[]>>} the texts of the pages, messages of the server
+ * @type {Record<string, () => Promise<Record<string, string>[]>>}
  */
 const TABLES = { de: () => import("./german.js").then((m) => [m.GERMAN, m.MESSAGES]) };
 
 const wanted = (localStorage.getItem("language") || navigator.language || "en").slice(0, 2);
 const language = wanted in TABLES ? wanted : "en";
-// Fetch the table of the chosen language before the first page is drawn. If that fails, texts are English.
+// Fetch the table of the chosen language before the first page is drawn; without the table, the texts are English.
 const [table, messages] = (await TABLES[language]?.().catch(() => null)) || [{}, {}];
 
 /**
@@ -43,7 +42,10 @@ export function fromServer(text) {
 
 export const currentLanguage = () => language;
 
-/** Stores the language that the user has chosen. It is used when the page is loaded again. @param {string} code */
+/**
+ * Stores the language that the user has chosen. The language is used when the page is loaded again.
+ * @param {string} code
+ */
 export function setLanguage(code) {
   localStorage.setItem("language", code);
 }

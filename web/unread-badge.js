@@ -8,7 +8,7 @@ let base = "Guildhall",
   plain = "",
   image = /** @type {HTMLImageElement|null} */ (null);
 
-/** Sets the page title. It begins with the number of mentions. @param {string} name */
+/** Sets the page title: the number of mentions, then a name. @param {string} name */
 export function setTitle(name) {
   base = `${name} · Guildhall`;
   draw();
@@ -19,7 +19,7 @@ function draw() {
 }
 
 /**
- * Draws the favicon with a badge. Without a text, the badge is a dot for unread messages.
+ * Draws the favicon with a badge that contains a text.
  * @param {string} text number of mentions, or "" for a dot (unread messages)
  */
 function badge(text) {

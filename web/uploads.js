@@ -12,7 +12,7 @@ const MOST_FILES = 10;
  */
 
 /**
- * Lets the user drop files on an element. While files are above the element, it shows a text that says so.
+ * Lets the user drop files on an element. While the user drags files over the element, it shows a hint.
  * @param {HTMLElement} el
  */
 export function acceptFiles(el, take) {
@@ -34,7 +34,7 @@ export function acceptFiles(el, take) {
 }
 
 export class Uploads {
-  /** @param {() => void} changed */
+  /** `changed` is called after each change of the list. @param {() => void} changed */
   constructor(changed) {
     this.changed = changed;
     /** @type {Chosen[]} */
@@ -64,7 +64,7 @@ export class Uploads {
     this.problem.textContent = words;
   }
 
-  /** Removes the files from the list and returns them, because they are sent now. @returns {Chosen[]} */
+  /** Returns the files of the unsent message and removes them from the list. @returns {Chosen[]} */
   take() {
     const list = this.list;
     this.list = [];
@@ -72,7 +72,7 @@ export class Uploads {
     return list;
   }
 
-  /** Adds files to the list again, because they could not be sent. @param {Chosen[]} list */
+  /** Adds files to the list again after they could not be sent. @param {Chosen[]} list */
   restore(list) {
     this.list = [...list, ...this.list];
     this.draw();

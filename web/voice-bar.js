@@ -8,7 +8,7 @@ import { qualityClass, qualityWords } from "./voice-words.js";
 const box = h("div.voice-bar", { role: "group" }, h("div.voice-bar-row"), h("p.voice-problem"), h("div.voice-bar-row")),
   [top, problem, buttons] = /** @type {HTMLElement[]} */ ([...box.children]);
 
-/** @param {any} app @returns {HTMLElement|null} */
+/** Returns the panel of the running call. @param {any} app @returns {HTMLElement|null} */
 export function voiceBar(app) {
   const own = app.voice.own(),
     channel = own && app.store.channels.get(own.channel_id),

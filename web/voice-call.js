@@ -74,9 +74,7 @@ export class VoiceCall {
 
   /* --- the connection --- */
 
-  /**
-   * Handles VOICE_SERVER_UPDATE: connects to the voice server. This event also comes after a move to another channel.
-   */
+  /** Handles VOICE_SERVER_UPDATE: connects to the voice server, also after a move to another channel. */
   moved(d) {
     this.connection?.end();
     clearTimeout(this.retry);
@@ -172,7 +170,10 @@ export class VoiceCall {
     if (silent) this.microphoneLevel(0, false);
   }
 
-  /** @param {number} level @param {boolean} open whether the microphone passes sound */
+  /**
+   * Handles a new level of the microphone: shows it and updates the speaking state.
+   * @param {number} level @param {boolean} open whether the microphone passes sound
+   */
   microphoneLevel(level, open) {
     const speaks = open && !this.silent && this.state === "connected";
     this.level = level;
@@ -220,7 +221,7 @@ export class VoiceCall {
     return problem;
   }
 
-  /** Stops the camera. If it is still opening, it is stopped once it is open. Returns the number of this change. */
+  /** Stops the camera, also one that is still being opened. Returns the number of this change. */
   stopCamera() {
     this.camera?.getTracks().forEach((track) => track.stop());
     this.camera = null;

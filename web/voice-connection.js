@@ -1,20 +1,19 @@
-// voice-connection.js - a connection to the voice server: a voice gateway session, and media by WebRTC.
-// A voice channel has one connection, and each shared screen has another one.
+// voice-connection.js - a voice gateway session with WebRTC media: one for the channel and one per shared screen.
 import { answerTo, codecsOf, fragmentOf, ssrcsOf } from "./voice-sdp.js";
 
 const VERSION = 8,
-  // Maximum number of receivers for audio, and for video; if it is reached, the user who was silent for the longest
-  // time is dropped.
+  // Maximum number of receivers for audio, and for video. A further user replaces the user who was silent longest.
   MOST_RECEIVERS = 25,
   ROUTE_MS = 12000,
   STATS_MS = 2000;
 
 /**
- * @typedef {object} Target where to connect
- * @property {string} path of the voice gateway
- * @property {string} server @property {string} user @property {string} session @property {string} token
+ * The voice server to connect to.
+ * @typedef {object} Target @property {string} path of the voice gateway @property {string} server
+ * @property {string} user @property {string} session @property {string} token
  */
 /**
+ * Callbacks of a connection.
  * @typedef {object} Listener
  * @property {(state: "connected"|"noroute"|"lost", code?: number) => void} state
  * @property {(user: string, bits: number) => void} speaking
@@ -23,13 +22,13 @@ const VERSION = 8,
  */
 
 /**
- * Returns the path in a voice endpoint, or "" if it has none. The host is always that of this server, because the page
- * may connect to no other.
+ * Returns the path of a voice endpoint, or "". The host is always this server, because the page may connect to no other
+ * host.
  */
 export const pathOf = (endpoint) => (endpoint?.includes("/") ? endpoint.slice(endpoint.indexOf("/")) : "");
 
 export class VoiceConnection {
-  /** @param {Target} target @param {Listener} on */
+  /** Connects to a voice server. @param {Target} target @param {Listener} on */
   constructor(target, on) {
     this.target = target;
     this.on = on;
@@ -146,7 +145,10 @@ export class VoiceConnection {
     });
   }
 
-  /** @param {string} user @param {"audio"|"video"} kind @param {number} ssrc @param {boolean} [now] active now */
+  /**
+   * Receives a user's media. Beyond MOST_RECEIVERS, an active user replaces the one who was silent longest.
+   * @param {string} user @param {"audio"|"video"} kind @param {number} ssrc @param {boolean} [now] active now
+   */
   receive(user, kind, ssrc, now) {
     if (!ssrc) return;
     let one = this.received.find((r) => r.kind === kind && r.user === user);
@@ -176,7 +178,7 @@ export class VoiceConnection {
     this.negotiate();
   }
 
-  /** Queues an SDP negotiation with the browser. It includes all changes that are made before it runs. */
+  /** Queues an SDP negotiation with the browser. One negotiation includes all changes that were made before it runs. */
   negotiate() {
     if (!this.server || this.stale) return;
     this.stale = true;

@@ -1,5 +1,4 @@
-// voice-controls.js - the buttons below the tiles of the users in voice: microphone, sound, camera, screen, soundboard,
-// stage, leave.
+// voice-controls.js - the buttons of a call: microphone, sound, camera, screen, soundboard, stage, leave.
 import { h, toast } from "./dom.js";
 import { below, menu } from "./menu.js";
 import { icon } from "./icons.js";
@@ -13,7 +12,10 @@ import { deviceMenu, openVoiceSettings } from "./voice-settings.js";
 const round = (name, label, onclick, more) =>
   h("button.round", { type: "button", "aria-label": label, title: label, onclick, ...more }, icon(name));
 
-/** @param {any} app @param {any} channel @param {any} own the user's voice state, if this window is in the channel */
+/**
+ * Returns the buttons of a call.
+ * @param {any} app @param {any} channel @param {any} own the user's voice state, if this window is in the channel
+ */
 export function voiceControls(app, channel, own) {
   const { store, voice } = app;
   if (!own) return joinControls(app, channel);

@@ -7,7 +7,10 @@ const HOLD_S = 0.4,
 class Gate extends scope.AudioWorkletProcessor {
   constructor() {
     super();
-    /** @type {{threshold: number, talk: boolean|null}} talk is null for voice activation */
+    /**
+     * When the gate is open: above a threshold, or while the push-to-talk key is pressed (`talk`, else null).
+     * @type {{threshold: number, talk: boolean|null}}
+     */
     this.rule = { threshold: 0, talk: false };
     this.gain = this.level = this.until = this.next = 0;
     this.open = false;

@@ -6,7 +6,8 @@ let context = /** @type {AudioContext|null} */ (null),
   gate;
 
 /**
- * Returns the audio context that all voice code uses. Browsers start an audio context only after a click.
+ * Returns the audio context that all voice code shares. It must first be called after a click, because browsers require
+ * one.
  * @returns {AudioContext}
  */
 export function audioContext() {
@@ -19,7 +20,10 @@ const typing = (e) =>
   e.key.length === 1 && e.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
 
 export class VoiceInput {
-  /** @param {(level: number, open: boolean) => void} onlevel gets the level, and whether sound passes */
+  /**
+   * Starts without a device.
+   * @param {(level: number, open: boolean) => void} onlevel gets the level, and whether sound passes
+   */
   constructor(onlevel) {
     this.onlevel = onlevel;
     /** Error text if the microphone cannot be used; otherwise "". */
@@ -82,7 +86,10 @@ export class VoiceInput {
     this.setRule();
   }
 
-  /** Tells the audio worklet when to pass sound: while a key is pressed (push to talk), or above a threshold. */
+  /**
+   * Tells the audio worklet when the microphone passes sound: while a key is pressed (push to talk), or above a
+   * threshold.
+   */
   setRule() {
     const { push, sensitivity } = preferences;
     this.node?.port.postMessage({ threshold: 10 ** (sensitivity / 20), talk: push ? this.pressed : null });

@@ -7,7 +7,10 @@ import { volumeOf } from "./voice-preferences.js";
 
 const MOST_CHANNELS = 15;
 
-/** @param {any} app @param {any} channel @param {any} v the voice state @param {HTMLElement} at */
+/**
+ * Opens the context menu of a user in voice.
+ * @param {any} app @param {any} channel @param {any} v the voice state @param {HTMLElement} at
+ */
 export function personMenu(app, channel, v, at) {
   const { store } = app,
     guild = store.guildOf(channel),

@@ -19,7 +19,10 @@ function bars(text) {
   }
 }
 
-/** @param {{url: string, duration_secs?: number, waveform?: string}} a the attachment */
+/**
+ * Returns a player for a voice message.
+ * @param {{url: string, duration_secs?: number, waveform?: string}} a the attachment
+ */
 export function voiceMessage(a) {
   const path = ownPath(a.url),
     length = a.duration_secs || 0;

@@ -14,7 +14,7 @@ export class VoiceOutput {
     this.setDevice();
   }
 
-  /** @param {string} name @param {MediaStream|null} stream */
+  /** Sets the sound that is played for a name. @param {string} name @param {MediaStream|null} stream */
   set(name, stream) {
     const before = this.people.get(name);
     before?.source.disconnect();
@@ -22,8 +22,7 @@ export class VoiceOutput {
     if (before) before.pump.srcObject = null;
     this.people.delete(name);
     if (!stream) return;
-    // Chromium decodes the sound of a WebRTC connection only while an audio element plays it. A muted element is
-    // enough.
+    // A muted audio element, because Chromium decodes the sound of a WebRTC connection only while an element plays it.
     const pump = new Audio();
     pump.muted = true;
     pump.srcObject = stream;
@@ -40,7 +39,7 @@ export class VoiceOutput {
     for (const [name, one] of this.people) one.gain.gain.value = volumeOf(name);
   }
 
-  /** Sets the output device. Only Chromium can do this; all other browsers use the default device of the system. */
+  /** Sets the output device. Only Chromium supports this; other browsers use the default device of the system. */
   setDevice() {
     const audio = /** @type {any} */ (audioContext());
     if (preferences.output || audio.sinkId) audio.setSinkId?.(preferences.output).catch(() => {});

@@ -1,5 +1,4 @@
-// voice-page.js - the page of a voice channel or stage, and the panel of a call, which is above the messages of its
-// channel.
+// voice-page.js - the page of a voice channel or stage, and the panel of a call above the messages of its channel.
 import { h, refillChanged } from "./dom.js";
 import { icon } from "./icons.js";
 import { STAGE } from "./store.js";
@@ -7,7 +6,10 @@ import { t } from "./translate.js";
 import { voiceControls } from "./voice-controls.js";
 import { VoiceTiles } from "./voice-tiles.js";
 
-/** @param {any} app @param {any} channel @returns {{el: HTMLElement, end: () => void}} */
+/**
+ * Returns the page of a voice channel.
+ * @param {any} app @param {any} channel @returns {{el: HTMLElement, end: () => void}}
+ */
 export function voicePage(app, channel) {
   const { store, voice } = app,
     stage = channel.type === STAGE;
@@ -104,11 +106,7 @@ function encryption() {
     "details.e2ee",
     null,
     h("summary", null, icon("unlock"), t("Not end-to-end encrypted")),
-    h(
-      "p",
-      null,
-      t("The server could listen to this call, because this page does not support DAVE encryption."),
-    ),
+    h("p", null, t("The server could listen to this call, because this page does not support DAVE encryption.")),
   );
 }
 

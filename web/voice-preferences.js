@@ -1,11 +1,13 @@
-// voice-preferences.js - voice settings that this browser stores: devices, push to talk or voice activation, volumes of
-// other users.
+// voice-preferences.js - voice settings of this browser: devices, push to talk or voice activation, users' volumes.
 
 const KEY = "voice",
   MOST_VOLUMES = 300;
 
-/** @type {{input: string, output: string, camera: string, push: boolean, key: string, sensitivity: number,
- *   echo: boolean, noise: boolean, volume: number, volumes: Record<string, number>}} */
+/**
+ * The settings before the user changes them.
+ * @type {{input: string, output: string, camera: string, push: boolean, key: string, sensitivity: number,
+ *   echo: boolean, noise: boolean, volume: number, volumes: Record<string, number>}}
+ */
 const DEFAULTS = {
   input: "",
   output: "",

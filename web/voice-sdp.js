@@ -3,10 +3,8 @@
 const MAX_AUDIO = 128000;
 
 /**
- * Returns the number in the first group of a regular expression's match, or 0 if it does not match.
- * @param {string} sdp
- * @param {RegExp} re
- * @returns {number} the first group of the match, or 0
+ * Returns the number in the first group of a regular expression's match, or 0 without a match.
+ * @param {string} sdp @param {RegExp} re @returns {number}
  */
 const number = (sdp, re) => Number(re.exec(sdp)?.[1] || 0);
 
@@ -28,7 +26,10 @@ export const fragmentOf = (sdp) =>
 const sectionsOf = (sdp) => sdp.split(/^(?=m=)/m).slice(1);
 const midOf = (section) => /^a=mid:(.*?)\r?$/m.exec(section)[1];
 
-/** Returns the browser's two SSRCs in the media section `mid` of its SDP offer: for media, and for retransmissions. */
+/**
+ * Returns the two SSRCs of a media section in the browser's SDP offer: the SSRC of the media and that of
+ * retransmissions.
+ */
 export function ssrcsOf(sdp, mid) {
   const section = sectionsOf(sdp).find((s) => midOf(s) === mid) || "",
     group = /^a=ssrc-group:FID (\d+) (\d+)/m.exec(section);
@@ -36,7 +37,7 @@ export function ssrcsOf(sdp, mid) {
 }
 
 /**
- * Returns the SDP answer. Each media section that receives gets the SSRC of one user.
+ * Returns the SDP answer. Each media section for receiving gets the SSRC of one user.
  * @param {string} offer @param {string} server the lines of SDP that the server sent
  * @param {Map<string, number>} sources SSRCs by the mid of the section that receives them
  */

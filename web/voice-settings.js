@@ -89,7 +89,7 @@ export function voiceSettings(app) {
     meter.value = Math.max(QUIETEST, 20 * Math.log10(level || 1e-5));
     meter.classList.toggle("open", open);
   };
-  // If the user is in no call, the form itself opens the microphone while it is shown, for the level meter.
+  // For the level meter, the form opens the microphone itself if the user is in no call.
   const own = app.voice.media?.input ? null : new VoiceInput(shows);
   const set = (name, value) => {
     choose(app, name, value);

@@ -3,7 +3,7 @@ import { dialog, fill, h } from "./dom.js";
 import { emptyState } from "./first-steps.js";
 import { t } from "./translate.js";
 
-/** @param {any} app @param {any} channel */
+/** Opens the soundboard of the guild. @param {any} app @param {any} channel */
 export function openSoundboard(app, channel, _at) {
   return dialog(t("Soundboard"), () => {
     const box = h("div.sounds", null, h("p.faint", { role: "status" }, t("Loading…"))),

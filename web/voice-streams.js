@@ -1,5 +1,4 @@
-// voice-streams.js - shared screens: the user's own, and those of other users that he watches. Each has its own
-// connection to the voice server.
+// voice-streams.js - shared screens of the user and of others, each with its own connection to the voice server.
 import { toast } from "./dom.js";
 import { VoiceConnection, pathOf } from "./voice-connection.js";
 import { deviceProblem, streamProblem } from "./voice-words.js";
@@ -64,7 +63,7 @@ export class VoiceStreams {
     this.call.changed();
   }
 
-  /** Ends the user's own stream if `user` is the user himself; otherwise stops watching that user's stream. */
+  /** Ends the user's own stream if `user` is the user's id. Otherwise stops watching the stream of that user. */
   stop(user) {
     this.send(19, { stream_key: this.keyOf(user) });
     this.close(this.keyOf(user));
@@ -100,8 +99,7 @@ export class VoiceStreams {
     };
     const connection = (one.connection = new VoiceConnection(target, {
       state: (state, code) => {
-        // After opcode 20 (watch), the server sends STREAM_SERVER_UPDATE again. This works for the user's own stream as
-        // well.
+        // Watch the stream again (op 20), own streams too: the server answers with a new STREAM_SERVER_UPDATE.
         if (state === "lost" && code !== 4014 && one.connection === connection)
           setTimeout(() => this.open.get(d.stream_key) === one && this.send(20, { stream_key: d.stream_key }), 1000);
       },
@@ -151,8 +149,8 @@ export class VoiceStreams {
   }
 
   /**
-   * Called when the user's voice state has changed. If the user was moved to another channel, closes the streams of the
-   * previous channel.
+   * Called when the user's voice state has changed. After a move to another channel, closes the streams of the previous
+   * channel.
    */
   update() {
     for (const [key, one] of [...this.open]) if (key !== this.keyOf(one.user)) this.close(key);

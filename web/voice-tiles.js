@@ -1,5 +1,4 @@
-// voice-tiles.js - the tiles of the users in a voice channel: video or avatar, name, speaking state. The user can
-// enlarge one tile.
+// voice-tiles.js - the tiles of users in a voice channel: video or avatar, name, speaking state; one can be enlarged.
 import { fillChanged, h } from "./dom.js";
 import { icon, iconButton } from "./icons.js";
 import { avatar, ownPath, patternOf } from "./images.js";
@@ -9,7 +8,7 @@ import { t } from "./translate.js";
 const MOST_TILES = 48;
 
 export class VoiceTiles {
-  /** @param {any} app @param {any} channel @param {string} label */
+  /** Starts without tiles. @param {any} app @param {any} channel @param {string} label */
   constructor(app, channel, label) {
     this.app = app;
     this.store = app.store;
@@ -18,7 +17,7 @@ export class VoiceTiles {
     /** Key of the enlarged tile; "" if none is enlarged. */
     this.focus = "";
     /**
-     * The tiles by key: element, and the text computed from the data that it shows.
+     * The tiles by key: its element, and a text computed from the data that the tile shows.
      * @type {Map<string, {sign: string, el: HTMLElement}>}
      */
     this.made = new Map();
@@ -147,7 +146,7 @@ export class VoiceTiles {
         this.previews.set(user, ownPath(a.url));
         this.store.touch("call");
       },
-      // Try again later, because the preview is uploaded some time after the stream has started.
+      // The preview is uploaded some time after the stream has started, so request it again later.
       () => setTimeout(() => this.previews.delete(user), 3000),
     );
     return null;

@@ -22,7 +22,7 @@ export function deviceProblem(e, kind) {
 }
 
 /**
- * Returns why the voice server has refused the client. Returns "" if the client may reconnect.
+ * Returns a sentence about why the voice server has refused the client, or "" if the client may reconnect.
  * @param {number} code close code
  */
 export function refusal(code) {
@@ -38,7 +38,7 @@ export const noRoute = () =>
   t("No sound arrives: a firewall blocks UDP to the voice server. Ask the operator, or use another network.");
 export const noVoice = () => t("This server carries no sound. Its operator can set voice-port to turn voice on.");
 
-/** @param {string} reason of STREAM_DELETE */
+/** Returns a sentence about the end of a stream. @param {string} reason of STREAM_DELETE */
 export function streamProblem(reason) {
   if (reason === "stream_full") return t("The stream has no room for another viewer.");
   if (reason === "unauthorized") return t("You need the permission Video and screen sharing here.");
@@ -46,8 +46,11 @@ export function streamProblem(reason) {
   return "";
 }
 
-/** @param {{ms: number, loss: number}} quality */
+/** Returns the connection's quality as text. @param {{ms: number, loss: number}} quality */
 export const qualityWords = ({ ms, loss }) => t("{ms} ms, {loss} % lost", { ms, loss });
-/** @param {{ms: number, loss: number}|null} quality @returns {"good"|"fair"|"poor"} */
+/**
+ * Returns a CSS class for the connection's quality.
+ * @param {{ms: number, loss: number}|null} quality @returns {"good"|"fair"|"poor"}
+ */
 export const qualityClass = (quality) =>
   !quality || (quality.ms < 150 && quality.loss < 3) ? "good" : quality.ms < 300 && quality.loss < 10 ? "fair" : "poor";

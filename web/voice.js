@@ -1,5 +1,4 @@
-// voice.js - joins and leaves voice channels in this window, and mutes the user. The code for sound and video is loaded
-// when it is first needed.
+// voice.js - joins and leaves voice channels in this window, and mutes the user; loads the code for media on demand.
 export class Voice {
   /** @param {any} app */
   constructor(app) {
@@ -13,7 +12,7 @@ export class Voice {
      */
     this.media = null;
     /**
-     * Id of the voice channel that this window has joined. When a new gateway session begins, the window joins it
+     * Id of the voice channel that this window has joined. In a new gateway session, the window joins this channel
      * again.
      */
     this.channel = null;

@@ -230,7 +230,7 @@ static bool gif_selections_have_same_gif(const struct gif_choice_row *a,
     return a->gif == b->gif;
 }
 
-/* Calls `count` for each run of equal choices. */
+/* Sorts the choices and calls `count` for each group of equal choices. */
 static enum err sort_and_count_equal_gif_selections(
     struct call *call, struct list *choices, int (*order)(const void *, const void *),
     bool (*same)(const struct gif_choice_row *, const struct gif_choice_row *),

@@ -137,8 +137,8 @@ static size_t find_csv_cell_end(struct str in)
     return i;
 }
 
-/* Removes one CSV cell from the front of `rest` and returns it. Sets ret_last to true if it is the
- * last one of its line. Two quotes inside a quoted cell stand for one. */
+/* Removes one CSV cell from the front of `rest` and returns it. Sets ret_last to true if the cell
+ * is the last of its line. Two quotes inside a quoted cell stand for one. */
 static struct str parse_next_csv_cell(struct arena *a, struct str *rest, bool *ret_last)
 {
     size_t end = find_csv_cell_end(*rest), n = 0;

@@ -22,7 +22,7 @@ enum {
 
 /* If an account chooses the same GIF several times in this window, it counts once. */
 #define GIFS_PICK_WINDOW_US (10 * MINUTE)
-#define GIFS_TERM_WINDOW_US (7 * DAY) /* time for which a use of a search term counts */
+#define GIFS_TERM_WINDOW_US (7 * DAY) /* A use of a search term counts for this time. */
 /* Interval of the count job as long as there are new choices. */
 #define GIFS_COUNT_INTERVAL_US SECOND
 
@@ -148,7 +148,7 @@ struct gif_search_hit {
     /* Language of the GIF: 0 for any language or the caller's locale, 1 for the caller's language,
      * 2 for others. */
     int tier;
-    /* Number of the search pass; results of later passes come after those of earlier ones. */
+    /* Search pass that found the GIF; results of later passes come last. */
     int pass;
 };
 
@@ -160,7 +160,7 @@ enum err read_gif_objects(const struct gif_request *w, const struct gif_search_h
 
 enum gif_search_word_match { MATCH_ALL, MATCH_ANY };
 
-/* Starts the full-text query. Its columns are: number, text score, heat, weight, language tier. */
+/* Starts the full-text query: GIF number, text score, heat (popularity), weight, language tier. */
 enum err gif_index_search(const struct gif_request *w, const struct list *words,
                           enum gif_search_word_match match, struct rows *ret);
 enum err gif_index_write_entry(struct tx *tx, const char *engine, int64_t n, struct str title,
@@ -184,8 +184,8 @@ void add_suggested_gif_search_term(const struct gif_request *w, struct list *ter
 
 /* --- provider_queries.c: the provider ------------------------------------------------- */
 
-/* Functions for the prepare stage. They fail if GIFs are disabled. If a provider is configured,
- * they send queries to it and pass its responses to the handler. */
+/* Functions that run before the handler. They fail if GIFs are disabled. If a provider is
+ * configured, they send queries to it and pass its responses to the handler. */
 enum err send_gif_search_to_provider(struct call *call);
 enum err request_gif_suggestions_of_provider(struct call *call);
 enum err request_gif_trends_of_provider(struct call *call);
@@ -207,7 +207,7 @@ struct gif_provider_query {
     struct str key;
     struct gif_provider_query_result answer;
 };
-/* The provider queries of a call, which its stages share. */
+/* The provider queries of an HTTP request. */
 struct provider_queries {
     struct gif_provider_query of[UPSTREAM_KINDS];
     int open; /* number of queries without a response; one more while queries are being started */

@@ -23,7 +23,7 @@ struct provider_fetch {
     struct loop *loop;
     enum gif_provider_list_kind kind;
     char *key, *url;
-    bool again;        /* the request is sent for the second time */
+    bool again;        /* whether the request is sent for the second time */
     struct call *call; /* the waiting call, or NULL */
 };
 

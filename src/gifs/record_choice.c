@@ -83,11 +83,10 @@ static bool must_schedule_count_job(void)
                                                           now + GIFS_COUNT_INTERVAL_US / 2);
 }
 
-/* Data that the prepare stage passes to the handler. */
+/* Data about a selected GIF that is computed before the transaction. */
 struct recorded_choice {
     struct str term;
-    /* This choice schedules the count job; decided once, so that a retry of the transaction does
-     * the same. */
+    /* Whether this choice schedules the count job. Decided once, so that a retry does the same. */
     bool asks;
 };
 

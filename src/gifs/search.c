@@ -119,8 +119,8 @@ static double compute_hit_score(struct gif_search *s, const struct rows *r)
     return c ? score * (1 + log1p((double)c->count)) : score;
 }
 
-/* Adds the results of one pass, best first. If elsewhere is set, finds only GIFs in languages other
- * than the caller's; otherwise finds none of these. */
+/* Runs one search pass and adds its results, best first. If elsewhere is set, finds only GIFs in
+ * languages other than the caller's; otherwise finds none of these. */
 static enum err run_gif_search_pass(struct gif_search *s, enum gif_search_word_match match,
                                     bool elsewhere, struct gif_search_hit *hits, size_t *count)
 {

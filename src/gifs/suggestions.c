@@ -19,7 +19,7 @@ void add_suggested_gif_search_term(const struct gif_request *w, struct list *ter
 
 /* Selects search terms with a prefix. A single character is the prefix of many terms, so only the
  * first rows of an index are read. Longer prefixes match few terms, which are sorted; "+" prevents
- * that the database scans all terms in the order of heat. */
+ * the database from scanning all terms in the order of heat. */
 static const char TERMS_FROM[] =
     "select term from gif_terms where locale = $1 and term >= $2 and term < $3 "
     "and third_at > 0 and third_at > $4 order by +heat desc limit $5";

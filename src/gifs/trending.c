@@ -24,7 +24,7 @@ static const char GOOD_IN_LANGUAGE[] =
 static const char GOOD_ANYWHERE[] = "select n, weight from gif_scores where rating <= $1 "
                                     "order by weight desc, n desc limit $2";
 
-/* A list without duplicates, which several queries fill. */
+/* GIFs that several queries have found, each GIF once. */
 struct trending_list {
     const struct gif_request *request;
     struct gif_search_hit *hits;

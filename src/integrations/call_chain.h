@@ -28,20 +28,21 @@ struct internal_call_chain *internal_call_chain_new(struct api *api, struct loop
                                                     size_t size);
 void internal_call_chain_free(struct internal_call_chain *c);
 
-/* Runs `step` in a later loop iteration. */
+/* Runs the chain's function `step` in a later iteration of the event loop. */
 void internal_call_chain_schedule_next_step(struct internal_call_chain *c);
 
-/* Starts an internal call with a copy of the state as data. arg of `done` is the chain. */
+/* Starts an internal call (a call without HTTP request) with a copy of the state as its data.
+ * `done` gets the chain as `arg`. */
 void internal_call_chain_start_call(struct internal_call_chain *c,
                                     enum route_transaction_kind store,
                                     enum err (*run)(struct call *call),
                                     void (*done)(struct call *call, enum err e, void *arg));
-/* Starts an internal call like internal_call_chain_start_call, with other data than the state. */
+/* Starts an internal call (a call without HTTP request) with other data than the chain's state. */
 void internal_call_chain_start_call_with_data(
     struct internal_call_chain *c, enum route_transaction_kind store,
     enum err (*run)(struct call *call), void (*done)(struct call *call, enum err e, void *arg),
     const char *type, const void *data, size_t size);
-/* Callback `done` for the last internal call of a chain; frees the chain. */
+/* Frees the chain. Use it as the callback `done` of the last internal call of a chain. */
 void internal_call_chain_free_after_last_call(struct call *call, enum err e, void *arg);
 
 #endif

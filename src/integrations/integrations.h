@@ -22,7 +22,7 @@ extern const struct world_file_fields integrations_world;
 struct local_platform_account {
     enum platform platform;
     struct str id, name;
-    /* ABSENT: unchanged in an existing account, false in a new one. */
+    /* ABSENT leaves an existing account unchanged, and means false for a new account. */
     struct opt_bool has_programme, is_partner;
 };
 /* Creates or updates an account of a local platform. */
@@ -31,7 +31,7 @@ enum err upsert_local_account(struct tx *tx, const struct local_platform_account
 struct local_platform_subscription {
     enum platform platform;
     struct str account_id, subscriber_id, name, tier;
-    int64_t since, until; /* microseconds since 1970; since = 0 means now, until = 0 means no end */
+    int64_t since, until; /* start (0: now) and end (0: never) in microseconds since 1970 */
 };
 /* Creates or updates a subscription. Returns ERR_NOT_FOUND if the account does not exist. */
 enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s);

@@ -84,7 +84,7 @@ enum err delete_integration_row(struct tx *tx, snowflake id);
  * store. */
 enum err read_integration_object(struct tx *tx, const struct integration_row *i,
                                  struct integration *ret);
-/* Updates the row and emits GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
+/* Updates the row of an integration and emits GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
 enum err update_integration_and_emit(struct call *call, const struct integration_row *i);
 
 /* --- handlers, by file ---------------------------------------------------------------- */
@@ -140,7 +140,7 @@ struct subscriber_state {
 enum err read_subscriber_states(struct tx *tx, const struct integration_row *i, snowflake after,
                                 snowflake up_to, int64_t limit, struct list *ret);
 bool subscriber_role_is_correct(const struct integration_row *i, const struct subscriber_state *s);
-/* Adds the subscriber role to the member. If the subscription has ended, records this instead. */
+/* Adds the subscriber role to the member, or records the end of a subscription that has ended. */
 enum err apply_subscriber_role(struct call *call, const struct integration_row *i,
                                const struct subscriber_state *s);
 /* Applies the subscriber roles of one user in all his guilds, from the stored subscribers. */
@@ -165,7 +165,7 @@ struct str compute_digest_of_account_link_secret(struct arena *arena, const stru
 
 /* --- linking.c: linking an account of another platform -------------------------------- */
 
-/* A request to link a platform account, with the response; passed from prepare to the handler. */
+/* A request to link a platform account, with the provider's response. */
 struct account_link_request {
     enum platform platform;
     struct str code, state;
@@ -177,8 +177,8 @@ struct account_link_request {
 /* Reads the user to whom the OAuth2 state was issued, or returns ERR_INVALID_OAUTH2_STATE. */
 enum err read_link_state_user(struct call *call, const struct account_link_request *l,
                               snowflake *ret_user);
-/* Await stage: requests the account from the provider, for the struct account_link_request of this
- * call. */
+/* Requests the account from the provider, for the struct account_link_request of this call. Blocks
+ * no thread (await stage). */
 void request_account_from_provider(struct call *call);
 /* Deletes the OAuth2 state, stores the connection, and updates subscriber roles and friends. */
 enum err complete_account_link(struct call *call, struct account_link_request *l,

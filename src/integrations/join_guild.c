@@ -4,7 +4,7 @@
 
 #include "platform/members/members.h"
 
-/* Data that earlier stages pass to the handler. */
+/* Results of the checks of a request to join a guild, for its handler. */
 struct join_attempt {
     bool partners;
     snowflake id;                              /* integration id */
@@ -31,8 +31,8 @@ static enum err linked_account_includes_integration(struct tx *tx,
     return e;
 }
 
-/* Chooses a connection of the caller. If one has the integration in its list, sets ret_listed to
- * true. Otherwise chooses one with which the provider can be asked. */
+/* Chooses a connection of the caller that lists the integration, and sets ret_listed to true.
+ * Otherwise chooses a connection with which the provider can be asked. */
 static enum err choose_linked_account_for_integration(struct call *call, struct join_attempt *j,
                                                       bool *ret_listed)
 {

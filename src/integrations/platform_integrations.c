@@ -10,7 +10,7 @@ enum { MOST_ROLES = 250, LONGEST_ROLE_NAME = 100, GRACE_DAYS = 7, SYNC_SECONDS =
 
 /* --- POST /guilds/{guild.id}/integrations --------------------------------------------- */
 
-/* Data that earlier stages pass to the handler. */
+/* Results of the checks of a request to create an integration, for its handler. */
 struct integration_creation {
     enum platform platform;
     struct str secret;

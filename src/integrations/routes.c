@@ -39,7 +39,7 @@ static enum err read_role_connection_metadata(struct tx *tx, snowflake applicati
     return e;
 }
 
-/* Reads the user who added the integration. If that account was deleted, there is none. */
+/* Reads the user who added the integration. Reads none if the account of this user was deleted. */
 static enum err read_user_who_added_integration(struct tx *tx, snowflake id,
                                                 struct integration *ret)
 {

@@ -12,7 +12,7 @@
 
 enum { NODE_LEASE_MS = 120 * 1000, EVERY_S = 900, MOST_ACCOUNTS = 50 };
 
-/* State of the job for one member. Has no pointers, because internal calls copy it. */
+/* State of the expiry job for one member. Has no pointers, because each transaction gets a copy. */
 struct lapsed_member {
     snowflake id; /* integration id */
     snowflake user_id;
@@ -173,8 +173,8 @@ static enum err schedule_next_expiry(struct call *call)
     struct integration_row i;
     enum err e = read_integration(call->tx, l->id, &i);
 
-    /* The job ends here. If the integration is enabled again, schedule_integration_sync schedules
-     * another one. */
+    /* Do not schedule the job again. If the integration is enabled again, schedule_integration_sync
+     * does. */
     if (e == ERR_UNKNOWN_INTEGRATION || (!e && !i.enabled))
         return job_cancel(call, &subscription_expiry_job, l->id);
     return e ? e

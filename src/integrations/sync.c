@@ -16,8 +16,8 @@ static struct sync_progress *sync_progress_of(const struct internal_call_chain *
     return c->state;
 }
 
-/* Ends the call chain on an error or if gone is set. The job's lease stays; when the lease expires,
- * the job starts again. */
+/* Ends the sync after an error, or if the integration is gone. The job's lease stays; when the
+ * lease expires, the job starts again. */
 static bool end_integration_sync_on_error(struct internal_call_chain *c, enum err e, bool gone)
 {
     if (!e && !gone)

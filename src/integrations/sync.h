@@ -16,8 +16,8 @@ enum {
 
 enum integration_sync_stage { SYNC_BEGIN, SYNC_PAGES, SYNC_MEMBERS, SYNC_CLEANUP, SYNC_END };
 
-/* Progress of a sync. Has no pointers, because internal calls copy it, and the job's row stores it
- * as text. */
+/* Progress of a sync. Has no pointers, because each transaction gets a copy, and the job's row
+ * stores it as text. */
 struct sync_progress {
     struct job job; /* without data; key: integration id */
     enum integration_sync_stage stage;
@@ -28,7 +28,7 @@ struct sync_progress {
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
     char secret[4 * LONGEST_SECRET + 1];
     int64_t subscribers; /* number of subscribers, counted in the last step of the sync */
-    bool gone;           /* the integration was deleted, or a newer sync has started */
+    bool gone;           /* whether the integration was deleted, or a newer sync has started */
     bool failed;         /* the provider did not answer */
     bool refused;
 };
@@ -66,8 +66,8 @@ struct sync_cleanup {
     int64_t swept;
 };
 
-/* Steps of a sync, which run as internal calls. Their data is a struct sync_progress, or a struct
- * that begins with it. If a step sets sync_progress.gone, the sync must end. */
+/* Steps of a sync, each of which is one transaction. Their data is a struct sync_progress, or a
+ * struct that begins with it. If a step sets sync_progress.gone, the sync must end. */
 enum err integration_sync_step_begin(struct call *call);
 enum err integration_sync_step_store_page(struct call *call);
 enum err integration_sync_step_scan_members(

@@ -25,7 +25,7 @@ static enum err read_invoked_command(struct call *call)
     return OK;
 }
 
-/* Refuses an outdated version of a command. On this error, clients request the command again. */
+/* Refuses an outdated version of a command. Clients then request the command's definition again. */
 static enum err refuse_command_version(struct call *call)
 {
     call_set_refusal_cause(call,

@@ -35,8 +35,8 @@ static enum err refuse_component(struct call *call, const char *field, const cha
     return ERR_INVALID_FORM_BODY;
 }
 
-/* Reads the message with the component. The caller must be able to see it. The app's bot must have
- * sent it, or it must be a response of the app. */
+/* Reads the message with the component. The caller must be able to see the message. The app's bot
+ * must have sent it, or it must be a response of the app. */
 static enum err read_component_message(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);

@@ -4,7 +4,7 @@
 #include "model/fields/rows.h"
 #include "platform/messages/uploads.h"
 
-/* Groups of file types; a command option can require one of them. */
+/* Groups of file types; a command option can require one of these groups. */
 static const struct {
     const char *name, *endings[8];
 } file_type_groups[] = {

@@ -67,8 +67,8 @@ enum err prepare_follow_up_message(struct call *call)
     return prepare_message_of_request_body(call, check_follow_up_uploads);
 }
 
-/* Reads the deferred message (callback type 5) of an interaction. Sets ret_found to true if there
- * is one without content. */
+/* Reads the deferred message (callback type 5) of an interaction. Sets ret_found to true if a
+ * deferred message without content exists. */
 static enum err read_deferred_message(struct call *call, const struct interaction *it,
                                       struct message *ret, bool *ret_found)
 {

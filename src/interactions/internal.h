@@ -52,8 +52,8 @@ struct interaction {
     struct opt_str nonce;   /* the client's nonce: JSON string or number; GIVEN_NULL if absent */
     struct opt_str session; /* gateway session id */
 
-    /* Fields of commands and of autocomplete. A modal has the values of the interaction that opened
-     * it. Ids are 0 if there is none. */
+    /* The fields of commands and of autocomplete follow. A modal has the values of the interaction
+     * that opened it. */
     snowflake command_id, target_id; /* 0 if there is none */
     /* Type of the command; 0 if the interaction is not for a command. */
     int64_t command_type;
@@ -77,7 +77,7 @@ struct interaction {
 
 /* --- refusal_causes.c ----------------------------------------------------------------- */
 
-/* Listener of the hook call_refused: explains why an app's response is refused. */
+/* Explains why an app's response is refused. Called by the hook call_refused. */
 enum err explain_interaction_refusal(struct call *call, const struct call_refusal *refusal);
 
 /* --- rows.c --------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ enum err launch_activity_of_entry_point_command(struct call *call, struct intera
  * content_type is application/json, or multipart/form-data with payload_json and files[n]. */
 void apply_http_response_as_callback(struct api *api, struct loop *loop, snowflake id,
                                      struct str content_type, struct buf *body);
-/* Starts an internal call that fails the interaction. */
+/* Fails the interaction later, in a transaction of its own. */
 void fail_interaction_in_background(struct api *api, struct loop *loop, snowflake id,
                                     enum interaction_failure_reason reason);
 

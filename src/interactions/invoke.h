@@ -72,9 +72,10 @@ struct submitted_interaction_file {
     struct attachment stored;
 };
 
-/* State of a call of POST /interactions, which the stages of the call share. */
+/* State of a request POST /interactions, shared by the functions that handle it. */
 struct invocation_state {
-    bool again; /* The client repeats a request that was accepted before; no other field is set. */
+    bool again; /* Whether the client repeats a request that was accepted; then no other field is
+                   set. */
     struct interaction it;
     struct application application;
     struct command command;
@@ -84,7 +85,7 @@ struct invocation_state {
     struct list files;      /* struct submitted_interaction_file */
     struct message message; /* message that has the component; its id is 0 for other interactions */
     struct str data;        /* JSON of the payload's data, without `resolved` */
-    bool embedded_launch;   /* the server itself answers this entry point command */
+    bool embedded_launch;   /* whether the server itself answers this entry point command */
 
     /* In a guild: whether the app's bot is a member; its permissions. */
     bool bot_is_member;
@@ -175,8 +176,8 @@ struct str encode_resolved_json(struct call *call);
 bool accept_uploaded_interaction_file(struct call *call, uint64_t number,
                                       const struct list *file_types,
                                       struct submitted_interaction_file **ret);
-/* Stores the uploaded files and adds them to `resolved`. Call this function in the COMPUTE
- * stage. */
+/* Stores the uploaded files and adds them to `resolved`. Call this function on the thread pool
+ * (COMPUTE stage). */
 enum err store_interaction_files(struct call *call);
 /* Insert the rows of the uploaded files, or delete the files. Call these functions in the
  * handler. */

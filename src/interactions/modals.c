@@ -58,7 +58,7 @@ enum err mark_modal_submitted(struct call *call)
 
 /* --- one component -------------------------------------------------------------------- */
 
-/* State while submitted values are checked and written. */
+/* State while the submitted values of a modal are checked and written as JSON. */
 struct modal_writer {
     struct call *call;
     struct json_writer *out;

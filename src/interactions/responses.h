@@ -79,7 +79,7 @@ struct interaction_response {
     struct str user_text; /* partial user object as JSON, for response_metadata.c */
     /* The app as the sender in the channel; its permissions are read only when they are needed. */
     struct message_sender from;
-    bool by_user_only;      /* the app is installed only on the user's account */
+    bool by_user_only;      /* whether the app is installed only on the user's account */
     snowflake follow_up_to; /* id of the first response; 0 if this is the first */
     /* Reason why the response must be ephemeral; absent if it need not be. */
     struct opt_int forced;

@@ -27,7 +27,7 @@
 #include "server/as_discord.h"
 #include "tools/serve.h"
 
-/* Possible files of the system's trusted certificates. The first one that exists is used. */
+/* Paths at which systems store their trusted certificates. The first file that exists is used. */
 static const char *const system_certificate_files[] = {
     "/etc/ssl/certs/ca-certificates.crt", /* Debian, Ubuntu, Alpine, Arch */
     "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora, RHEL */
@@ -35,11 +35,11 @@ static const char *const system_certificate_files[] = {
     NULL,
 };
 
-/* Environment variables with the file of certificates that a program trusts. The value is ca.pem or
+/* Environment variables that name the file of certificates that a program trusts: ca.pem or
  * trusted.pem. */
 static const struct {
     const char *name;
-    /* True: the file needs only the server's CA, because the program adds it to its own list. */
+    /* Whether the file needs only the server's CA, because the program has a list of its own. */
     bool only_ours;
 } certificate_variables[] = {
     { "NODE_EXTRA_CA_CERTS", true }, /* Node.js */
@@ -54,11 +54,11 @@ struct as_discord_run {
     const struct config *config;
     struct arena *arena;
     char **command; /* or NULL */
-    /* Process that runs the command after it has read a byte from the pipe `start`; 0 if there is
-     * none. */
+    /* Process that runs the command after it has read a byte from the pipe `start`; 0 without a
+     * command. */
     pid_t child;
     int start;        /* write end of the pipe to the child process */
-    bool own_network; /* server and command are in a network namespace of their own */
+    bool own_network; /* whether server and command are in a network namespace of their own */
     char address[64]; /* address in the hosts entries */
     const char *ca, *trusted, *hosts;
 };
@@ -101,8 +101,8 @@ static void append_hosts_line(struct buf *out, const char *prefix, const char *a
     buf_add_char(out, '\n');
 }
 
-/* Appends lines for the hosts file. The second line has the same address in IPv6 form. Without it,
- * a client that asks only for IPv6 addresses would get those of Discord itself. */
+/* Appends lines for the hosts file. The second line has the address in IPv6 form; without this
+ * line, a client that asks only for IPv6 addresses would connect to Discord itself. */
 static void append_hosts_entries(const struct as_discord_run *run, struct buf *out)
 {
     append_hosts_line(out, "", run->address);
@@ -236,8 +236,8 @@ static void run_command_in_child(const struct as_discord_run *run, int started)
     _exit(127);
 }
 
-/* Creates the process that will run the command. It is created before the server's OS threads,
- * because after fork in a process with several OS threads only few functions may be called. */
+/* Creates the process that will run the command. Call this function before OS threads start: after
+ * a later fork, the process could call only few functions. */
 static bool create_command_process(struct as_discord_run *run)
 {
     int ends[2];
@@ -255,8 +255,8 @@ static bool create_command_process(struct as_discord_run *run)
     return true;
 }
 
-/* Ends the command if it is still running. Returns its exit status. If a signal ended it, this is
- * 128 plus the number of the signal, as in a shell. */
+/* Ends the command if it is still running. Returns the exit status of the command, or 128 plus the
+ * number of the signal that ended the command. */
 enum { STOP_TRIES = 100, STOP_TRY_US = 100 * 1000 };
 
 static bool command_has_ended(pid_t child)

@@ -34,7 +34,7 @@ const struct option_row restore_option_rows[] = {
     { 0 },
 };
 
-/* Prints a report to `out`. This is stderr if the backup itself is written to standard output. */
+/* Prints a report to `out`, which is stderr if the backup itself is written to standard output. */
 static void print_backup_report(FILE *out, const char *verb, const struct backup_report *r)
 {
     fprintf(out, "%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,

@@ -129,8 +129,8 @@ static int import_gifs(const struct config *config, const char *path, const char
     int status = 1;
 
     buf_init(&text, MAX_LIST_BYTES);
-    /* Do not change the user yet, because only root may be able to read the input. The new files
-     * get their owner later. */
+    /* Do not switch to the owner of the data folder yet, because only root may be able to read the
+     * input. New files get their owner later. */
     if (read_file_or_stdin(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_as_str(&text),
                                   .folder = folder,

@@ -27,7 +27,7 @@ const struct option_row move_option_rows[] = {
 
 static bool is_postgres_url(const char *to)
 {
-    /* libpq recognises a connection string by the same test. */
+    /* Recognises a connection string by the rule that libpq uses. */
     return strncmp(to, "postgres://", 11) == 0 || strncmp(to, "postgresql://", 13) == 0 ||
            strchr(to, '=');
 }
@@ -64,7 +64,7 @@ static void print_start_command(const struct data_move_options *o)
         printf("start it: guildhall serve --data '%s'\n", o->to.folder);
 }
 
-/* Copies the files to another place; the database stays. */
+/* Copies the files to another folder or bucket; the database stays unchanged. */
 static int move_files_only(const struct data_move_options *o, struct progress_output *meter,
                            const char *to)
 {

@@ -8,11 +8,11 @@ struct program_command {
     const char *name, *arguments, *help;
     int (*run)(const struct command_settings *s, char **arguments);
     const struct option_row *options; /* additional options, or NULL */
-    /* True: the command creates the data folder, so its default is not the package's data
-     * folder. */
+    /* Whether the command creates the data folder; then the default is not the data folder of the
+     * installed package. */
     bool makes_data;
     const char *examples; /* lines of shell, for the help */
-    bool command_follows; /* the words after "--" are another command, which the program runs */
+    bool command_follows; /* whether the words after "--" are a command to run */
 };
 
 /* The table of commands; its last row has no name. */

@@ -97,8 +97,8 @@ static int wait_for_stop_signal(struct served_instance *s, struct guildhall *g)
     sigset_t set = create_set_of_handled_signals();
     int sig;
 
-    /* SIGHUP reloads the settings. If it was sent because a terminal was closed, it stops the
-     * server. */
+    /* SIGHUP reloads the settings, but stops the server if SIGHUP was sent because a terminal was
+     * closed. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
         struct buf message;
@@ -275,7 +275,7 @@ int run_command_serve(const struct command_settings *s, char **arguments)
     if (s->temporary && !temporary_server_check(s->config.data))
         return 1;
     int status = serve_until_stopped(&s->config, s, NULL, NULL);
-    /* If the start failed, another server may be using the folder. */
+    /* Delete the folder only if the start succeeded; another server may be using it. */
     if (s->temporary && status == 0)
         temporary_server_remove(s->config.data);
     return status;

@@ -9,8 +9,8 @@
 
 /* Checks that the folder may be deleted. If not, prints an error and returns false. */
 bool temporary_server_check(const char *folder);
-/* Starts to wait for the end of standard input, and then sends SIGTERM to this process. Call it
- * while SIGTERM is blocked. */
+/* Starts a thread that waits for the end of standard input and then sends SIGTERM to this process.
+ * Call this function while SIGTERM is blocked. */
 void temporary_server_watch_input(void);
 void temporary_server_remove(const char *folder);
 

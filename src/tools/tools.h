@@ -98,7 +98,7 @@ int run_command_backup(const struct command_settings *s, char **arguments);
 int run_command_restore(const struct command_settings *s, char **arguments);
 int run_command_move(const struct command_settings *s, char **arguments);
 int run_command_snapshot(const struct command_settings *s, char **arguments);
-/* Makes the running server restore a snapshot, and waits until it is restored. */
+/* Makes the running server restore a snapshot, and waits for the end of the restore. */
 int tool_restore_snapshot_on_running_server(const struct command_settings *s, const char *name);
 int run_command_invoke(const struct command_settings *s, char **arguments);
 int run_command_say(const struct command_settings *s, char **arguments);

@@ -39,8 +39,8 @@ bool read_file_or_stdin(const char *path, struct buf *out)
     return ok;
 }
 
-/* Prints tokens as ADA_TOKEN='…' for a shell. They have no prefix "Bot ", because libraries add it
- * themselves. */
+/* Prints tokens as ADA_TOKEN='…' for a shell. The tokens have no prefix "Bot ", because libraries
+ * add it themselves. */
 static void print_tokens_as_shell_variables(const struct world_file_import_report *report)
 {
     const struct imported_account_token *tokens = report->tokens.items;

@@ -142,7 +142,7 @@ export const TESTS = {
     const ids = {};
     for (const name of ["ada", "cleo", "dara", "emil"]) ids[name] = (await call(name, "GET", "/users/@me")).id;
     for (const name of ["cleo", "dara", "emil"]) {
-      // The demo has made some of them friends.
+      // Some of these users are already friends in the demo's data.
       await call("ada", "PUT", `/users/@me/relationships/${ids[name]}`, {}).catch(() => {});
       await call(name, "PUT", `/users/@me/relationships/${ids.ada}`, {}).catch(() => {});
     }

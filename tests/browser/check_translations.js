@@ -12,7 +12,7 @@ import ts from "typescript";
 
 const [folder] = process.argv.slice(2);
 const TABLES = { "german.js": "GERMAN" };
-/** Parts of a table, which the table includes. */
+/** Files that contain parts of the German table. The table itself includes them. */
 const PARTS = new Set(["german-server.js", "german-voice.js", "german-errors.js", "german-account.js"]);
 
 /** Which arguments of these functions are displayed. @type {Record<string, (i: number) => boolean>} */
@@ -35,7 +35,7 @@ const NAMES_INSIDE = /\b(op|ms|min|KB|MB|KiB|MiB|curl|Guildhall|Bot|Bearer)\b|^\
 const readsAsWords = (text) => /[A-Za-z]{2,}[,.:]? [A-Za-z(\d]/.test(text) || /^[A-Z][a-z]+[^-/]*$/.test(text);
 const hasLetters = (text) => /[A-Za-z]{2}/.test(text);
 
-/** Returns whether a string is displayed; maybe, if only its words can tell. @returns {"shown"|"code"|"maybe"} */
+/** Returns whether a string is displayed; "maybe" if only its words can tell that. @returns {"shown"|"code"|"maybe"} */
 function locationOf(node) {
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
     if (ts.isCallExpression(at) || ts.isNewExpression(at)) {
@@ -103,7 +103,7 @@ for (const [file, table] of Object.entries(TABLES)) {
   }
   for (const text of Object.keys(words)) if (!used.has(text)) problems.push(`${file} has ${JSON.stringify(text)}, which no page uses`);
 }
-/** Messages of the server, which must occur in its source; a number is written as #. */
+/** Each translated message of the server must occur in the server's source. In the table, # stands for a number. */
 const { MESSAGES } = await import(pathToFileURL(join(folder, "german-errors.js")).href), source = join(folder, "../src");
 const ofServer = readdirSync(source, { recursive: true }).map(String).filter((name) => /\.(c|h|def)$/.test(name)).map((name) => readFileSync(join(source, name), "utf8")).join("\n").replace(/"\s*\n\s*"/g, "").replace(/%\w+|\d+/g, "#");
 for (const text of Object.keys(MESSAGES)) if (!ofServer.includes(`"${text}`)) problems.push(`german-errors.js has ${JSON.stringify(text)}, which the server does not send`);

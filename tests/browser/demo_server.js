@@ -135,7 +135,10 @@ export class Speaker {
 }
 
 const option = (label) => ({ label, value: label.toLowerCase() });
-/** A form with every field that is neither a text nor a menu; builders do not know all of them. */
+/**
+ * A form with every field that is neither a text nor a menu; the builders of discord.js do not know all of these
+ * fields.
+ */
 const FORM = { custom_id: "form", title: "The form", components: [
   { type: 18, label: "A file", component: { type: 19, custom_id: "file" } }, { type: 18, label: "One", component: { type: 21, custom_id: "one", options: [option("Oak"), option("Larch")] } },
   { type: 18, label: "Some", component: { type: 22, custom_id: "some", options: [option("Glue"), option("Nails")] } }, { type: 18, label: "Sure", component: { type: 23, custom_id: "sure" } }] };

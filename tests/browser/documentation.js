@@ -6,7 +6,10 @@ import { createRequire } from "node:module";
 import { enter } from "./harness.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** Short pages with each kind of content: the checks of long ones take minutes, and one template makes all. */
+/**
+ * Short pages with each kind of content. Long pages are left out: their checks take minutes, and all pages have one
+ * template.
+ */
 const PAGES = ["", "gifs", "reference-gateway", "search.html?q=50013"];
 const LONG_PAGES = ["reference", "errors", "architecture"];
 const THEMES = ["light", "dark"], WIDTHS = [1280, 390], HEIGHT = 844;

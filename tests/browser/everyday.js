@@ -82,7 +82,7 @@ export const TESTS = {
     assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), await food.getByRole("button").nth(1).getAttribute("aria-label"));
     await page.keyboard.press("Escape");
     await field(page).fill("");
-    // By its name in the text, from the list and written out.
+    // Inserts an emoji by its name: chosen from the list, and written out.
     await field(page).pressSequentially(":pizz");
     await page.getByRole("option", { name: /:pizza:/ }).click();
     assert.equal(await field(page).inputValue(), "🍕 ");
@@ -136,7 +136,7 @@ export const TESTS = {
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
     assert.equal((await call("ada", "GET", `${path()}/${first.id}`)).id, first.id);
-    // By the keyboard: the menu of the focused message.
+    // The keyboard opens the menu of the focused message.
     await article(page, first).focus();
     await page.keyboard.press("Delete");
     await dialog.getByRole("button", { name: "Delete" }).click();

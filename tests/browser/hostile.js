@@ -150,7 +150,7 @@ export const TESTS = {
       const page = await enter("ada", { elsewhere: true });
       await page.goto(url);
       await until("both frames were refused", async () => (await Promise.all(page.frames().slice(1).map((f) => f.evaluate(() => location.href).catch(() => "chrome-error:")))).every((x) => x.startsWith("chrome-error:")));
-      // A window opened from there has no reference back and ignores messages.
+      // A window opened from the other site has no reference back and ignores messages.
       const [opened] = await Promise.all([page.context().waitForEvent("page"), page.evaluate((to) => { window.opened = window.open(to); }, `${server().url}/login`)]);
       await opened.getByRole("tab", { name: "Log in" }).waitFor();
       assert.equal(await opened.evaluate(() => window.opener), null);
@@ -181,7 +181,7 @@ export const TESTS = {
       const said = { content: "Hear ye", username: "Crier", avatar_url: `${uri}.png` };
       const sent = await fetch(`${server().api}/webhooks/${webhook.id}/${webhook.token}?wait=true`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(said) });
       assert.equal(sent.status, 200);
-      // Its avatar is on another host, which the pages do not load: a pattern is shown instead.
+      // The webhook's avatar is on another host, from which the pages load nothing: a pattern is shown instead.
       await page.open(`/channels/${guild}/${webhook.channel_id}`);
       const message = page.locator(".message").filter({ hasText: "Hear ye" });
       await message.getByText("Crier").waitFor();

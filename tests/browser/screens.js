@@ -9,7 +9,7 @@ import { browserSideOf, call, codeWords, enter, field, general, options, picture
 import { Server, until } from "./demo_server.js";
 
 export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** The names of emoji, which are loaded on first use, are 25 KiB of it. */
+/** The names of emoji, which are loaded on first use, are 25 KiB of these bytes. */
 const MOST_BYTES = 300_000, MOST_LINES = 300, WIDTHS = [1440, 768, 360], HEIGHT = 740;
 
 const SETTINGS = ["account", "profile", "appearance", "notifications", "keyboard", "voice", "privacy", "connections", "grants", "security", "sessions", "apps", "teams"];

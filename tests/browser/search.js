@@ -74,11 +74,11 @@ export const TESTS = {
     await page.locator(`.flash[data-id="${target.id}"]`).waitFor();
     assert.ok(asked.some((u) => u.includes(`around=${target.id}`)), asked.join());
     assert.ok(asked.filter((u) => u.includes("before=")).length <= 1, "it does not page back");
-    // A message that comes meanwhile does not stand after the old ones.
+    // A message that arrives meanwhile is not shown after the old messages.
     await post("bob", channel.id, { content: "At present" });
     await frames(page);
     assert.equal(await page.getByText("At present").count(), 0);
-    // Newer ones come by scrolling.
+    // Scrolling down loads newer messages.
     const list = page.getByRole("region", { name: /Messages in planks/ });
     await until("the next page is there", async () => {
       await list.evaluate((el) => { el.scrollTop = el.scrollHeight; });
@@ -88,7 +88,7 @@ export const TESTS = {
     await seen(page, "At present");
     await until("it is at its end", () => list.evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight < 40));
     assert.equal(await page.getByRole("button", { name: /Jump to present/ }).count(), 0);
-    // A message of one's own leads to the present, too.
+    // Sending a message also shows the newest messages.
     await page.turn(`/channels/${server().guild}/${channel.id}/${made[3].id}`);
     await page.locator(`.flash[data-id="${made[3].id}"]`).waitFor();
     await say(page, "Written from the past");

@@ -36,7 +36,7 @@ export const TESTS = {
     await fresh.getByRole("separator", { name: "New messages" }).waitFor();
     assert.equal(await page.getByRole("separator", { name: "New messages" }).count(), 1);
     await until("it is read", async () => (await link(page, /arrivals.*unread/).count()) === 0);
-    // By hand: unread from a message on, and read again by the menu.
+    // The menu marks messages as unread from one message on, and as read again.
     await page.locator(`[data-id="${first.id}"] article`).click({ button: "right" });
     await page.getByRole("menuitem", { name: "Mark unread" }).click();
     await page.locator(`[data-id="${first.id}"]`).getByRole("separator", { name: "New messages" }).waitFor();
@@ -88,7 +88,7 @@ export const TESTS = {
     assert.equal(await link(page, /noise.*unread/).count(), 0);
     await page.reload();
     await link(page, /noise, muted/).waitFor();
-    // By the dialog: only mentions, muted for an hour.
+    // The dialog sets "only mentions" and mutes the channel for an hour.
     await link(page, /noise/).click();
     await page.getByRole("button", { name: "Notification settings" }).click();
     const dialog = page.getByRole("dialog", { name: /Notification settings: noise/ });

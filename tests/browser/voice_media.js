@@ -183,7 +183,7 @@ export const TESTS = {
     dara.main.send(JSON.stringify({ op: 4, d: { guild_id: server().guild, channel_id: room, self_mute: false, self_deaf: false, self_video: true } }));
     await emil.begin();
     await until("the other browser decodes video", async () => (await emil.stats()).decoded >= PACKETS);
-    // Without transport-wide feedback the estimate stays at 300 kbit/s.
+    // Without transport-wide feedback the estimated bit rate stays at 300 kbit/s.
     await until("the estimated bit rate rises", async () => (await dara.stats()).bitrate >= 500000);
     dara.end();
     emil.end();

@@ -150,7 +150,7 @@ export const TESTS = {
     assert.deepEqual(Object.values(await bob.evaluate(() => JSON.parse(localStorage.getItem("voice")).volumes)), [0]);
     await volume(200);
     await receivesSound(bob, "Ada is loud");
-    // Mute: nothing is sent any more.
+    // While the user is muted, nothing is sent.
     await button(ada, "Mute").click();
     await tile(bob, "Ada").getByText("muted").waitFor();
     await quiet(bob, "Ada is muted");
@@ -212,7 +212,7 @@ export const TESTS = {
     await cleo.getByLabel("Microphone", { exact: true }).selectOption({ label: "USB microphone" });
     await until("the chosen microphone is opened", () => cleo.evaluate(() => globalThis.wantedMicrophone === "usb"));
     await receivesSound(dara, "Dara hears Cleo with the other microphone");
-    // The tone is quieter than the sensitivity allows.
+    // The tone is quieter than the input sensitivity requires.
     await cleo.getByLabel("Input sensitivity").fill("0");
     await quiet(dara, "Cleo is too quiet");
     await cleo.getByLabel("Input sensitivity").fill("-50");

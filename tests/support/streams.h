@@ -18,7 +18,7 @@ void ask_pause(struct client *c, const char *key, bool paused);
 /* Creates a guild with ada and bob in `voice`, where ada streams; returns the stream key. All
  * events were read. */
 struct test_voice world_show(struct world *w, const char **ret_key);
-/* Creates the same, and bob watches the stream. */
+/* Creates a guild in which ada streams in `voice` and bob watches; returns the stream key. */
 struct test_voice world_audience(struct world *w, const char **ret_key);
 
 /* Expects the next dispatch about streams; voice states before it are skipped. */

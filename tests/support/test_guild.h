@@ -30,7 +30,8 @@ void world_sql(struct world *w, const char *fmt, ...) __attribute__((format(prin
 /* Expects that no transaction of this name occupied the writer for this many milliseconds of
  * processor time, adjusted to the build. Otherwise the test is repeated. */
 void expect_short_writes(const char *part, double ms);
-/* Expects the same of a loop iteration. */
+/* Expects that no loop iteration of this name was longer, as expect_short_writes does for
+ * transactions. */
 void expect_short_turns(const char *part, double ms);
 /* Returns a metric without labels. */
 int64_t world_counter(struct world *w, const char *name);

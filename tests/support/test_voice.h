@@ -14,7 +14,7 @@ struct test_voice {
 };
 
 struct test_voice world_test_voice(struct world *w);
-/* Creates another such guild with the same users. */
+/* Creates another guild with voice channels, for the same users. */
 struct test_voice another_test_voice(const struct test_voice *h);
 /* Adds a member with a gateway connection. */
 struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t perms);

@@ -37,7 +37,7 @@ export function switchAccounts(app) {
     return body;
   });
 
-  /** Returns the stored accounts. If only this tab uses its login, the account of this login comes first. */
+  /** Returns the stored accounts. An account whose login belongs only to this tab comes first. */
   function rows() {
     const me = app.store.me;
     const own = isTabLogin() && me ? [{ ...me, token: currentToken() }] : [];

@@ -40,8 +40,7 @@ export async function mount(app, page) {
   }
 }
 
-// The page shows and sends only values from the server's response, because only the server parses the parameters of the
-// URL.
+// Show and send only values from the server's response, because only the server parses the parameters of the URL.
 function show(app, card, info) {
   const { scopes } = info;
   const toGuild =

@@ -14,7 +14,7 @@ import { channelNotifications } from "./notification-menu.js";
 import { searchButton } from "./search.js";
 import { threadButtons, threadsButton } from "./threads.js";
 
-/** @param {any} chat the chat page @returns {{el: HTMLElement, end: () => void}} */
+/** Returns the header of a channel. @param {any} chat the chat page @returns {{el: HTMLElement, end: () => void}} */
 export function channelHead(chat, channel) {
   const { app, store } = chat,
     el = h("header.main-head");

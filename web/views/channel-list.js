@@ -63,8 +63,7 @@ export class ChannelList {
     }
     const { order } = this.sorted(),
       sign = [this.sortedSign, this.chat.channel?.id, ...folded, JSON.stringify([...voices])].join();
-    // An unread channel is listed even if its category is collapsed. So a change of its unread mark can change the
-    // rows.
+    // The rows depend on unread marks, because an unread channel is listed even if its category is collapsed.
     if (folded.size || this.rowsSign !== sign || this.rowsOrder !== order) this.rowsNow = this.listRows(voices);
     this.rowsSign = sign;
     this.rowsOrder = order;
@@ -92,7 +91,8 @@ export class ChannelList {
   }
 
   /**
-   * Returns the sorted channels, and the active threads by channel. Sorts them again only after channels have changed.
+   * Returns the sorted channels of the guild, and the active threads by channel. Sorts again only after channels have
+   * changed.
    */
   sorted() {
     const g = this.chat.guild,
@@ -165,7 +165,9 @@ export class ChannelList {
     );
   }
 
-  /** A bar that is shown while the user views the guild as a role: the role's name, and a button that ends this. */
+  /**
+   * A bar that is shown while the user views the guild as a role: the role's name, and a button that leaves this view.
+   */
   viewAsBar() {
     const { guild } = this.chat,
       role = this.store.viewAs?.guild === guild.id && guild.roles.get(this.store.viewAs.role);

@@ -151,8 +151,8 @@ class Chat {
   }
 
   /**
-   * Called after a change of the open channel: uses its new object. If the channel was deleted, opens the page of its
-   * guild.
+   * Called when the open channel has changed: uses its new object, or opens the page of the guild if the channel was
+   * deleted.
    */
   followChannel() {
     if (!this.channel || !this.store.ready) return;
@@ -185,7 +185,10 @@ class Chat {
     this.log = this.pageEnd = this.headEnd = null;
   }
 
-  /** @param {any} channel null opens the friends page @param {string} [messageId] the message to jump to */
+  /**
+   * Opens a channel.
+   * @param {any} channel null opens the friends page @param {string} [messageId] the message to jump to
+   */
   openMain(channel, messageId) {
     if (channel && this.channel?.id === channel.id && this.main.firstChild) return messageId && this.jumpTo(messageId);
     this.closeMain();

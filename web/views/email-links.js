@@ -3,7 +3,7 @@ import { field, fill, h } from "../dom.js";
 import { t } from "../translate.js";
 import { form, input } from "./login-forms.js";
 
-/** Returns the token in the URL's fragment. A fragment is neither in access logs nor in Referer headers. */
+/** Returns the token in the URL's fragment, which browsers send neither to the server nor in Referer headers. */
 function takeToken() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token") || "";
   history.replaceState(null, "", location.pathname);

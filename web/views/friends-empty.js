@@ -1,9 +1,8 @@
-// friends-empty.js - texts for the tabs of the friends page that are empty: the purpose of the tab, and what the user
-// can do.
+// friends-empty.js - texts for empty tabs of the friends page: the purpose of the tab, and what the user can do.
 import { emptyState } from "../first-steps.js";
 import { t } from "../translate.js";
 
-/** Title and advice for each tab, shown if the tab is empty. */
+/** The titles and texts that empty tabs of the friends page show. */
 const EMPTY = {
   online: [t("No friends online"), t("Friends appear here while they are online.")],
   all: [t("No friends yet"), t("Enter a username above to send a friend request.")],
@@ -14,7 +13,10 @@ const EMPTY = {
   ignored: [t("Nobody is ignored"), t("To ignore a friend, open the menu next to their name and choose “Ignore”.")],
 };
 
-/** @param {string} tab @param {HTMLElement} page the page with the form for a friend request */
+/**
+ * Returns the contents of an empty tab.
+ * @param {string} tab @param {HTMLElement} page the page with the form for a friend request
+ */
 export function emptyTab(tab, page) {
   const [title, words] = EMPTY[tab],
     add = tab === "all" || tab === "online";

@@ -51,7 +51,10 @@ export async function addGroup(app) {
   if (made) app.openPrivate(made);
 }
 
-/** Adds friends to a group DM. In a DM with one person, creates a group DM with this person and the friends. */
+/**
+ * Adds friends to a group DM. Adding friends to a DM with one person creates a group DM with that person and the
+ * friends.
+ */
 export async function addPeople(app, channel) {
   const there = (channel.recipients || []).map((u) => u.id),
     room = MOST_PEOPLE - 1 - there.length;

@@ -3,7 +3,7 @@ import { fill, h } from "../dom.js";
 import { avatar, guildIcon } from "../images.js";
 import { t } from "../translate.js";
 
-/** Prefix of a registration code. A code without it is an invite to a guild, a group DM or a friendship. */
+/** Prefix of a registration code. A code without this prefix is an invite to a guild, a group DM or a friendship. */
 const REGISTRATION_CODE = "reg-";
 
 export async function mount(app, page, [code]) {

@@ -4,7 +4,8 @@ import { Rest } from "../rest.js";
 import { t } from "../translate.js";
 
 /**
- * A form that shows the server's error messages at the fields that they are about. `extra` is shown above the button.
+ * A form that shows each error message of the server at the field that it is about. The element `extra` is above the
+ * button.
  */
 export function form(fields, action, send, extra) {
   const problem = h("p.field-error", { role: "alert", hidden: true });
@@ -44,7 +45,7 @@ export function form(fields, action, send, extra) {
 
 export const input = (props) => h("input", { required: true, ...props });
 
-/** The check box "Stay logged in". Sets choice.stay. */
+/** The check box "Stay logged in". Stores its state in choice.stay. */
 function stayChoice(choice) {
   const box = h("input", { type: "checkbox", checked: choice.stay, onchange: () => (choice.stay = box.checked) });
   return h(
@@ -105,11 +106,11 @@ export function loginPanel(app, choice, tab = "login") {
   return panel;
 }
 
-/** Shows whether registration is closed or needs a code. If the server does not answer, shows nothing. */
+/** Shows the registration rule: closed, or with a code. Shows nothing if the server does not answer. */
 async function showRule(app, panel, invite) {
   const rule = await app.rest.anonymously("GET", "/policies/instance/config").catch(() => null);
   if (!rule?.register_requireInvite && !rule?.register_disabled) return;
-  // Imported here, because it is not needed for the first paint.
+  // The registration help is imported only when it is needed, because the first paint does not need it.
   const { registrationHelp } = await import("../registration-help.js");
   if (rule.register_requireInvite)
     fill(
@@ -217,7 +218,7 @@ const FORMS = {
         },
         t("Register"),
         async (v) => {
-          // The user may also enter the whole link that contains the code.
+          // The user may enter the code, or the whole link that ends with the code.
           const code = v.invite.trim().split("/").pop();
           app.signIn(
             (

@@ -83,7 +83,7 @@ export async function showDemoPeople(app, panel, choice) {
     if (made) app.signIn(made.token, { stay: choice.stay });
   };
   if (!people.length) return;
-  // The new list moves other elements on the page, so calmly() draws it only while no mouse button is pressed.
+  // The list of users moves other elements on the page, so calmly() draws it only while no mouse button is pressed.
   calmly(document.body, () =>
     fill(
       panel,

@@ -1,5 +1,4 @@
-// message-log.js - the messages of the open channel: history, jumps, the "new messages" divider, typing, the message
-// field.
+// message-log.js - the messages of the open channel: history, jumps, unread divider, typing, the message field.
 import { composer } from "../composer.js";
 import { calmly, fill, h, toast } from "../dom.js";
 import { MessageList } from "../list.js";

@@ -8,7 +8,9 @@ import { AGES, USES } from "./server/invites.js";
 
 const WEEK = 604800; // seconds
 
-/** Opens a dialog with an invite link. If the user chooses another duration or number of uses, creates another link. */
+/**
+ * Opens a dialog with an invite link. Creates another link when the user chooses another duration or number of uses.
+ */
 export async function invite(app, channel) {
   const select = (options, value) =>
     h(

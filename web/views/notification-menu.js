@@ -26,7 +26,7 @@ export function muteFor(seconds) {
   return { muted: true, mute_config: { selected_time_window: seconds, end_time: end } };
 }
 
-/** A group of radio buttons. Each choice is saved at once. */
+/** A group of radio buttons. The chosen value is saved at once. */
 function choices(label, options, chosen, save) {
   const name = `choice-${label}`;
   return h(

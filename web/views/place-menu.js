@@ -7,7 +7,7 @@ import { manageEntries } from "./channel/menu.js";
 import { privateEntries } from "./group.js";
 import { channelNotifications, guildNotifications, muteFor } from "./notification-menu.js";
 
-/** Returns an event handler that opens a context menu. With Shift, a right click opens the browser's own menu. */
+/** Returns an event handler that opens a context menu. A right click with Shift opens the browser's own menu. */
 export const onContext = (open) => (e) => {
   if (e.shiftKey && e.button === 2) return;
   e.preventDefault();

@@ -9,7 +9,7 @@ import { statusText } from "../own-status.js";
 import { t } from "../translate.js";
 import { ban, isAbove, kick, timeOut } from "./server/member-actions.js";
 
-/** The banner of a profile. Without a banner, a stripe in the user's colour. */
+/** The banner of a profile: the user's picture, or a stripe in the user's colour. */
 function profileBanner(user) {
   if (user.banner) return h("img.profile-banner", { src: `/banners/${user.id}/${user.banner}.png`, alt: "" });
   if (user.accent_color === null || user.accent_color === undefined) return null;

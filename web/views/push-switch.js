@@ -1,5 +1,4 @@
-// push-switch.js - the switch for notifications while no page is open. It is only shown if the server and the browser
-// support web push.
+// push-switch.js - the switch for web push, which is only shown if the server and the browser support web push.
 import { fill, h } from "../dom.js";
 import { pushOn, pushState, pushSupported, turnOffPush, turnOnPush } from "../push.js";
 import { t } from "../translate.js";
@@ -45,7 +44,7 @@ export function pushSwitch(app) {
     body.hidden = false;
     draw();
   };
-  // If the server does not answer, or if the browser runs no service worker, the switch is not shown.
+  // The switch for web push is not shown if the server does not answer or the browser runs no service worker.
   if (pushSupported())
     Promise.all([pushState(app), navigator.serviceWorker.ready]).then(
       ([state]) => show(state),

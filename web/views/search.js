@@ -93,7 +93,7 @@ class SearchPanel {
     if (this.before instanceof HTMLElement && this.before.isConnected) this.before.focus();
   }
 
-  /** Lists the search filters. Shown before the first search. */
+  /** Lists the search filters. The list is shown before the first search. */
   help() {
     fill(
       this.results,

@@ -1,5 +1,4 @@
-// sessions.js - the settings page with the login sessions of the account. The user can end one session, all other
-// sessions, or all.
+// sessions.js - the settings page with the login sessions of the account, which the user can end.
 import { dialog, fill, h } from "../dom.js";
 import { quickForm, small, table } from "../forms.js";
 import { relative } from "../markdown.js";
@@ -48,7 +47,7 @@ export async function sessions(app, body, redraw) {
   const secret = app.store.me.mfa_enabled
     ? { name: "code", label: t("Six-digit code or backup code") }
     : { name: "password", label: t("Password"), type: "password", props: { autocomplete: "current-password" } };
-  /** Asks for a proof of identity and ends the login sessions. Resolves to true if they were ended. */
+  /** Asks for a proof of identity and ends the chosen login sessions. Resolves to true if the sessions were ended. */
   const confirmEnd = (list, title, words, action) =>
     dialog(title, (close) =>
       h(

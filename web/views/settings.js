@@ -4,8 +4,8 @@ import { tabbedPage } from "../forms.js";
 import { t } from "../translate.js";
 
 /**
- * The tabs: path segment, label, and a function that imports the function that draws the tab. A tab without a path
- * segment is a heading.
+ * The tabs: path segment, label, and a function that imports the code of the tab. A tab without a path segment is a
+ * heading.
  */
 const TABS = [
   [null, t("Account")],

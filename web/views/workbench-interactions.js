@@ -58,7 +58,7 @@ class Gathered {
       const one = Object.assign(this.one(d.id, at), { d, app: r.user?.username, text: r.d });
       this.step(one, "delivered", { status: 200 }, at);
     } else if (d && r.event === "INTERACTION_CREATE") {
-      // An event without application_id was sent to the user's client, not to the app.
+      // An event without application_id was sent to the user's client; the app's event has an application_id.
       const one = this.one(d.id, at);
       one.by = r.user?.username;
       if (d.nonce) this.nonces.set(d.id, String(d.nonce));
@@ -89,8 +89,8 @@ class Gathered {
 }
 
 /**
- * Returns user, command and app of an interaction. They are in the event to the app, or else in the request of the
- * user's client.
+ * Returns user, command and app of an interaction. These are read from the event to the app, or else from the request
+ * of the user's client.
  */
 function factsOf(one) {
   const d = one.d || one.asked?.body || {},
@@ -105,7 +105,10 @@ function factsOf(one) {
 
 /* --- time axis --- */
 
-/** Returns the position (0 to 1) within the second half of the time axis, which is logarithmic. @param {number} ms */
+/**
+ * Returns the position (0 to 1) of a time in the second half of the time axis. This half is logarithmic.
+ * @param {number} ms
+ */
 const afterLimit = (ms) => Math.log(ms / LIMIT_MS) / Math.log(END_MS / LIMIT_MS);
 
 /** Returns the position of a time on the axis. 3 seconds are in the middle (50 %), 15 minutes at the end (100 %). */
@@ -166,7 +169,7 @@ export function interactions(app, body) {
     const rows = h("div"),
       detail = { steps: h("div"), text: h("div"), again: h("div") };
     let shown = null; // the interaction whose details are shown
-    // To repeat a request, it needs a new nonce and the session id of this client.
+    // A repeated request needs a new nonce and the session id of this client.
     const repeat = (one) => ({
       method: "POST",
       path: one.asked.path,
@@ -192,7 +195,7 @@ export function interactions(app, body) {
       fill(detail.steps, h("h2", null, t("Steps")), steps(one));
       if (other || !shown.text)
         fill(detail.text, one.text && [h("h2", null, t("Payload")), h("pre.json", { tabindex: 0 }, laidOut(one.text))]);
-      // If the details show the same interaction as before, keep the form, because the user may have edited it.
+      // Keep the form while the same interaction is shown, because the user may have edited it.
       if (other || !shown.asked) fill(detail.again, one.asked && again(app, repeat(one)));
       shown = one;
     };
@@ -220,8 +223,7 @@ export function interactions(app, body) {
           t("Interactions"),
         ),
       );
-      // A request is recorded after the events that it caused. So the interaction that is shown may get further steps
-      // later.
+      // A request is recorded after the events that it caused, so the shown interaction may get further steps later.
       if (now && (now.steps.length !== shown.steps.length || (now.asked && !shown.asked) || (now.text && !shown.text)))
         show(now);
     };

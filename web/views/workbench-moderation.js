@@ -1,5 +1,4 @@
-// workbench-moderation.js - the operator's pages: reports, announcement, accounts, banned addresses, registration
-// codes.
+// workbench-moderation.js - the operator's reports, announcement, accounts, banned addresses and registration codes.
 import { dialog, fill, h, refill } from "../dom.js";
 import { quickForm, small, table } from "../forms.js";
 import { asOperator, consoleCall } from "../operator.js";
@@ -12,7 +11,7 @@ const time = (at) => (at ? new Date(at).toLocaleString() : "");
 const section = (title, hint, ...parts) =>
   h("section.stack", { "aria-label": title }, h("h2", null, title), h("p.hint", null, hint), parts);
 
-/** Asks for confirmation, because the action cannot be undone. @returns {Promise<boolean>} */
+/** Asks the user for confirmation of an action that cannot be undone. @returns {Promise<boolean>} */
 const sure = (title, words, action) =>
   dialog(title, (close) =>
     h(

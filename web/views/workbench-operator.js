@@ -7,7 +7,7 @@ import { t } from "../translate.js";
 
 const EVERY_MS = 2000;
 
-/** Draws a view periodically. If a refresh fails, shows the error. */
+/** Draws a view periodically. Shows the error if a refresh fails. */
 function refreshed(app, body, container, draw) {
   return asOperator(app, body, async () => {
     await draw();

@@ -1,5 +1,4 @@
-// workbench-why.js - explains why a user has a permission and why a message was delivered or not; lists the error
-// codes.
+// workbench-why.js - explains a user's permissions and why a message was delivered or not; lists the error codes.
 import { fill, h } from "../dom.js";
 import { quickForm } from "../forms.js";
 import { asOperator, consoleCall, consoleText } from "../operator.js";
@@ -12,7 +11,7 @@ const query = (values) =>
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join("&");
 
-/** Shows the steps of an explanation and then its result. */
+/** Shows the steps of the server's explanation, then its result. */
 function explanation(found, yes, words) {
   return [
     h(
@@ -26,7 +25,7 @@ function explanation(found, yes, words) {
   ];
 }
 
-/** A form that shows the server's response below its fields. */
+/** A form for a question to the server; the server's response is shown below its fields. */
 function question(title, rows, ask) {
   const answer = h("div");
   return h(

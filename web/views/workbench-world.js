@@ -113,8 +113,7 @@ function accountForm(app) {
 /* --- snapshots --- */
 
 /**
- * Waits until the server has restarted. This is the case when its response at `path` has changed; returns this
- * response.
+ * Waits until the response at `path` has changed, which means that the server has restarted. Returns the new response.
  */
 async function returned(path, changed) {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end;) {

@@ -1,7 +1,7 @@
 /* call_log.c - the call log on standard output, written in batches by a timer.
  *
  * A call only writes its traffic record. A timer later reads the account names and prints one line
- * per call. If there are more calls than it can print, it prints how many were skipped. */
+ * per call. If it cannot print all calls, it prints how many were skipped. */
 #include <stdio.h>
 
 #include "api/jobs/internal_call.h"

@@ -44,7 +44,7 @@ static enum err run_blocking_command(struct call *call)
     return e && o->problem ? call_add_field_error(call, "name", FORM_CHOICES, o->problem) : e;
 }
 
-/* Checks access in the prepare stage, because the COMPUTE stage runs before the handler. */
+/* Checks access in the prepare stage, because some commands run in the later COMPUTE stage. */
 static enum err prepare_console_command(struct call *call)
 {
     const struct command_route *r = find_command_route(call->route);

@@ -33,7 +33,7 @@ static const struct schema delivery_query_schema = { .name = "DeliveryQuery",
                                                      .size = sizeof(struct delivery_query),
                                                      .fields = delivery_query_fields };
 
-/* The account, its sessions and the steps of the explanation. The stages of the call share it. */
+/* State that the stages of the call share: account, sessions, and steps of the explanation. */
 struct delivery_explanation {
     struct user user;
     struct gateway_session_options sessions[DELIVERY_SESSIONS_MAX];
@@ -73,8 +73,8 @@ static bool check_bot_has_session(struct call *call, struct delivery_explanation
                    STR_ARGS(x->user.username), x->session_count));
 }
 
-/* Removes the sessions on shards that do not receive events of the guild. Events of private
- * channels go to shard 0. */
+/* Removes from the list the sessions on shards that receive no events of the guild. Events of
+ * private channels go to shard 0. */
 static bool check_shard_receives_guild(struct call *call, struct delivery_explanation *x,
                                        snowflake guild_id)
 {
@@ -198,7 +198,7 @@ static enum err check_message_content_is_visible(struct call *call, struct deliv
     return OK;
 }
 
-/* Reads the account in the READ stage. The next stage lists its sessions off the event loop. */
+/* Reads the account in the READ stage. The next stage, off the event loop, lists its sessions. */
 static enum err read_user_of_delivery_explanation(struct call *call)
 {
     const struct delivery_query *q = call->query;

@@ -147,8 +147,8 @@ static enum err find_channel_by_id_or_name(struct call *call, snowflake user_id,
     return e;
 }
 
-/* Finds a guild by id or name. If `words` is empty, finds the guild of the user if he is in only
- * one. */
+/* Finds a guild by id or name. If `words` is empty, finds the user's guild, provided that the user
+ * is in only one guild. */
 static enum err find_guild_id_of_explanation(struct call *call, snowflake user_id, struct str words,
                                              snowflake *ret)
 {
@@ -263,7 +263,7 @@ static const struct route routes[] = {
         .query = &permission_query_schema,
         .reply = &type_any,
         .store = ROUTE_STORE_READ,
-        /* Background, because it searches the channels of all guilds of the account. */
+        /* Runs in the background, because it searches the channels of all guilds of the user. */
         .background = true,
         .limit = &limit_console,
         .admit = check_console_permission,

@@ -22,8 +22,8 @@ struct health {
     struct minute_stats_sample sample; /* last sample; the memory of its counts is reused */
 };
 
-/* Reads all counters. If `over` is set, the minute ends, and the longest loop iteration is reset.
- * The caller holds the lock. */
+/* Reads all counters. If `over` is set, the minute has ended: also resets the longest loop
+ * iteration. The caller holds the lock. */
 static const struct minute_stats_sample *health_read_counters(struct health *h, bool over)
 {
     const struct api_options *o = api_get_options(h->api);

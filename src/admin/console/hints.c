@@ -15,7 +15,7 @@ static bool path_contains_twice(struct str target, const char *word)
     if (!first)
         return false;
     /* Continue the search at the slash that ends the first match, because the second match may
-     * begin with it. */
+     * begin with this slash. */
     struct str rest = str_skip_bytes(target, (size_t)(first - target.p) + strlen(word) - 1);
     return memmem(rest.p, rest.n, word, strlen(word)) != NULL;
 }

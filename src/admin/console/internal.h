@@ -34,8 +34,8 @@ struct workbench *call_get_workbench(const struct call *call);
 /* Returns OK if the caller is the operator, otherwise an error. Used in the field .admit of
  * routes. */
 enum err check_console_permission(struct call *call);
-/* Like check_console_permission, but also requires the option `controls`. For routes that move the
- * clock or inject faults. */
+/* Returns OK if the caller is the operator and the option `controls` is set. For routes that move
+ * the clock or inject faults. */
 enum err check_console_controls_permission(struct call *call);
 
 /* Returns whether the request was sent by a local program or by a page of this server. Refuses
@@ -68,15 +68,16 @@ struct traffic_filter traffic_filter_from_query(const struct traffic_filter_quer
 
 /* Starts a timer on this loop that logs each call to standard output. */
 struct call_log *call_log_start_printing(struct workbench *w, struct loop *loop);
-/* Prints the remaining records and stops the timer. Blocks, so do not call it on a loop. Accepts
- * NULL. */
+/* Prints the remaining records and stops the timer. Do not call this function on an event loop,
+ * because it blocks. `l` may be NULL. */
 void call_log_stop_printing(struct call_log *l);
 
 /* --- health_stats.c -------------------------------------------------------------------- */
 
 /* Starts a timer on this loop that samples statistics. */
 struct health *health_stats_start_sampling(struct api *api, struct loop *loop);
-/* Stops the timer. Blocks, so do not call it on a loop. Accepts NULL. */
+/* Stops the timer that samples statistics. Do not call this function on an event loop, because it
+ * blocks. `h` may be NULL. */
 void health_stats_stop_sampling(struct health *h);
 void health_stats_free(struct health *h);
 

@@ -147,7 +147,7 @@ static const struct route routes[] = {
         .query = &query_schema,
         .reply = &type_rows,
         .store = ROUTE_STORE_READ,
-        /* Background, because commands that list accounts and guilds count rows. */
+        /* Runs in the background, because commands that list accounts and guilds count rows. */
         .background = true,
         .limit = &limit_console,
         .admit = check_console_permission,

@@ -13,13 +13,13 @@ struct event_delivery_search {
     const struct gateway_session_options *sessions; /* at most DELIVERY_SESSIONS_MAX */
     size_t session_count;
 };
-/* Times in microseconds since 1970; 0 if the log has no such record. */
+/* Times of the delivery of a message, in microseconds since 1970; 0 without a record. */
 struct recorded_event_delivery {
     int64_t began_us[DELIVERY_SESSIONS_MAX]; /* READY of each session */
     int64_t sent_us;                         /* MESSAGE_CREATE with the message */
 };
 
-/* Searches the newest records. This takes long, so do not call it on an event loop. */
+/* Searches the newest records of the traffic log. Do not call this function on an event loop. */
 enum err find_recorded_event_delivery(struct tx *tx, struct traffic_ring *t,
                                       const struct event_delivery_search *wanted,
                                       struct recorded_event_delivery *ret);

@@ -118,8 +118,8 @@ static const char *skip_space(const char *p, const char *end)
     return p;
 }
 
-/* Returns whether an object contains validation errors of a secret field. Such an object is not
- * secret itself. */
+/* Returns whether an object contains validation errors of a secret field. The errors themselves are
+ * not secret. */
 static bool is_error_tree(const char *p, const char *end)
 {
     static const char key[] = "\"_errors\"";

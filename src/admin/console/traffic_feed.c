@@ -13,11 +13,11 @@
 enum {
     FEED_INTERVAL_MS = 100,
     FEED_PAGE = 200,
-    FIRST_MESSAGE_TICKS = 100, /* ticks after which a client that sent no message is disconnected */
+    FIRST_MESSAGE_TICKS = 100, /* timer ticks until a client that sent no message is disconnected */
     MAX_REQUEST = 4096,
     FEED_MESSAGE_MAX_BYTES = 2 * 1024 * 1024,
     FEED_UNSENT_MAX_BYTES = 8 * 1024 * 1024,
-    /* While more bytes than this are unsent, no records are sent. */
+    /* A client with more unsent bytes than this gets no records until the bytes are sent. */
     SLOW_CLIENT_BYTES = 1024 * 1024,
     CLOSE_FORBIDDEN = 4004,
     CLOSE_BAD_REQUEST = 4002,
@@ -33,7 +33,7 @@ struct traffic_watcher {
     uv_timer_t timer;
     struct arena *filter_arena; /* owns the strings of the filter */
     bool local_head, admitted, reading, closed;
-    unsigned ticks; /* ticks since the socket was opened; only until the first message */
+    unsigned ticks; /* timer ticks since the socket was opened, until the first message */
     struct traffic_record_page page;
     struct buf records;
 };
@@ -60,8 +60,8 @@ static enum err read_feed_records(struct call *call)
 {
     struct traffic_watcher *x = call_get_stage_data(call, "traffic_watcher");
 
-    enum err e =
-        tx_require_background_thread(call->tx); /* formats up to 512 KiB, so not on the loop */
+    /* Formatting up to 512 KiB of records would block an event loop. */
+    enum err e = tx_require_background_thread(call->tx);
 
     return e ? e : traffic_read_record_page_json(call->tx, x->workbench->traffic, &x->page);
 }
@@ -146,7 +146,7 @@ static void on_traffic_watcher_message(struct websocket *ws, enum ws_opcode opco
     void *read = NULL;
 
     (void)opcode;
-    /* Refuse a new filter while a read still uses the present one. */
+    /* Refuse a new filter while a read still uses the old filter. */
     if (x->reading || schema_decode(&type_live, str_dup(arena, payload), &form, &read)) {
         websocket_close(ws, CLOSE_BAD_REQUEST,
                         x->reading ? STR("filters sent too fast") : STR("invalid filter"));

@@ -67,8 +67,8 @@ struct cached_bot {
     snowflake application_id, bot_id; /* bot_id 0: the application has none */
 };
 
-/* Finds the bot of an application. If a call has its credential in the path, it is shown as a call
- * of the application's bot. */
+/* Finds the bot of an application, because a call that has its credential in the path is shown as a
+ * call of this bot. */
 static enum err find_bot_of_application(struct tx *tx, struct cached_bot **bots,
                                         struct traffic_record *r)
 {
@@ -244,11 +244,11 @@ struct page_reader {
     struct cached_username *names;
     struct cached_bot *bots;
     struct buf room;
-    /* The records are only counted. Texts are then read only if the filter searches them. */
+    /* Whether records are only counted; then texts are read only if the filter searches them. */
     bool counts;
 };
 
-/* Reads a record; *ret says whether it matches the filter. */
+/* Reads a record. Sets *ret to true if the record matches the filter. */
 static enum err read_matching_record(struct page_reader *p, uint64_t number,
                                      struct displayed_traffic_record *s, bool *ret)
 {
@@ -276,9 +276,9 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number,
     return e;
 }
 
-/* Finds the first matching record of a page that ends with the newest record; without one, sets
- * *ret to the number after the newest. The page starts at a match, so that PAGE_MAX_BYTES does not
- * end it among older records that do not match. */
+/* Finds the first matching record of a page that ends with the newest record; without a match, sets
+ * *ret to the number after the newest record. The page starts at a match, so that PAGE_MAX_BYTES
+ * does not end it among older records that do not match. */
 static enum err find_first_record_of_page(struct page_reader *p, uint64_t oldest, uint64_t *ret)
 {
     uint64_t at = p->page->newest;

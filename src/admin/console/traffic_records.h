@@ -33,8 +33,8 @@ struct traffic_filter {
 /* A page of records from the ring buffer of traffic records. */
 struct traffic_record_page {
     struct traffic_filter filter;
-    uint64_t after;  /* the page has the records with greater numbers than this, oldest first */
-    bool from_end;   /* true: read the newest records; `after` is ignored */
+    uint64_t after;  /* the page begins after the record with this number, oldest first */
+    bool from_end;   /* whether to read the newest records; then `after` is ignored */
     int64_t limit;   /* maximum number of records in the page */
     struct buf *out; /* receives the records as JSON, comma-separated */
     uint64_t last;   /* result: number of the last record that was examined */
@@ -84,8 +84,8 @@ struct str find_hint_for_invalid_form_field(struct str body, struct str problem,
 
 /* --- unknown_ids.c -------------------------------------------------------------------- */
 
-/* If a call was refused because an id of its path is unknown, and the id is that of an object of
- * another type or looks rounded, sets the hint to this. One query for such records. */
+/* Sets the hint of a call that was refused because of an unknown id in its path, if an object of
+ * another type has this id, or if the id looks rounded. Runs one query for such a call. */
 enum err find_hint_for_unknown_id(struct tx *tx, struct displayed_traffic_record *s);
 
 #endif

@@ -123,7 +123,7 @@ static const struct route routes[] = {
         .query = &traffic_query_schema,
         .reply = &type_any,
         .store = ROUTE_STORE_READ,
-        /* Background, because the query searches the texts of up to 1,000 records. */
+        /* Runs in the background, because the query searches the texts of up to 1,000 records. */
         .background = true,
         .limit = &limit_console,
         .admit = check_console_permission,

@@ -67,7 +67,7 @@ static bool id_was_probably_rounded_by_javascript(struct str id)
     return id.n >= MIN_ID_DIGITS && zeros >= ROUNDED_ZEROS;
 }
 
-/* `object` is the type of object that the route expects. */
+/* Sets the hint of a record with an unknown id. `object`: type of object that the route expects. */
 static enum err explain_unknown_id(struct tx *tx, struct displayed_traffic_record *s,
                                    struct str text, const char *object)
 {

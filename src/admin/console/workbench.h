@@ -30,10 +30,10 @@ struct workbench *workbench_new(const struct workbench_options *options);
 bool workbench_controls_are_enabled(const struct workbench *w);
 /* Returns the ring buffer of traffic records, for the options of api and gateway. */
 struct traffic_ring *workbench_get_traffic_ring_buffer(struct workbench *w);
-/* Starts the workbench. Call it after the loops were started. */
+/* Starts the workbench. Call this function after the event loops were started. */
 void workbench_start(struct workbench *w, struct api *api, struct loops *loops);
-/* Stops the workbench. Call this function when the server stops, while calls are still finishing. w
- * may be NULL. */
+/* Stops the workbench. Call this function when the server stops, while calls are still finishing.
+ * `w` may be NULL. */
 void workbench_stop(struct workbench *w);
 void workbench_free(struct workbench *w);
 

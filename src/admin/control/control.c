@@ -20,7 +20,7 @@
 enum {
     REQUEST_MAX_BYTES = 4096,
     REPLY_MAX_BYTES = 256 * 1024 * 1024,
-    CLIENT_TIMEOUT_S = 5, /* time limit of the server for a client's request and the reply to it */
+    CLIENT_TIMEOUT_S = 5, /* server: time limit for receiving a request and for sending the reply */
     REPLY_TIMEOUT_S = 60, /* client: time limit for the reply */
     ACCEPT_PAUSE_MS = 100,
 };

@@ -34,7 +34,7 @@ enum err control_socket_send_request(const char *folder, const char *question, s
 /* Sends a request to all servers that share the folder and concatenates the replies. */
 enum err control_socket_send_request_to_all_servers(const char *folder, const char *question,
                                                     struct buf *out);
-/* Like control_socket_send_request, but with a timeout in seconds; 0 means no timeout. */
+/* Sends a request to the server on this data folder, with a timeout in s; 0 means no timeout. */
 enum err control_socket_send_request_with_timeout(const char *folder, const char *question,
                                                   int64_t seconds, struct buf *out);
 

@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
 
-/* Accepts ".../channels/GUILD/CHANNEL/MESSAGE", "CHANNEL/MESSAGE", or two arguments. */
+/* Parses ".../channels/GUILD/CHANNEL/MESSAGE", "CHANNEL/MESSAGE", or two arguments. */
 static bool parse_message_link(const struct running_operator_command *o, snowflake *ret_channel,
                                snowflake *ret_message)
 {
@@ -117,7 +117,7 @@ static enum err refuse_unknown_file(struct running_operator_command *o)
         "no message has this file; pass its link, or the id that 'message show' prints");
 }
 
-/* Accepts an id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature. */
+/* Parses an id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature. */
 static bool parse_attachment_link(const struct running_operator_command *o, snowflake *ret)
 {
     struct str rest = o->words[0];

@@ -71,7 +71,7 @@ static bool parse_fault_method(struct str text, struct injected_fault *ret)
     return ret->any_method;
 }
 
-/* Returns whether a fault's path is "events": it delays gateway events instead of calls. */
+/* Returns whether a fault's path is "events", so that the fault delays only gateway events. */
 static bool fault_path_is_events(const char *path)
 {
     return strcmp(path, "events") == 0;
@@ -118,7 +118,7 @@ enum err operator_fault_add(struct call *call, struct running_operator_command *
     return OK;
 }
 
-/* Removes all faults, or the one with this id. */
+/* Removes the fault with the id in the argument, or without an argument all faults. */
 enum err operator_fault_clear(struct call *call, struct running_operator_command *o)
 {
     snowflake id = 0;

@@ -50,8 +50,8 @@ enum err operator_guild_delete(struct call *call, struct running_operator_comman
 
 enum { REFRESHED_MEMBERS = 200 }; /* members per transaction */
 
-/* Lists members for whom the guild must be sent. Nobody can log in to a placeholder account, so it
- * has no sessions and is not listed. */
+/* Lists members to whom the guild must be sent. Placeholder accounts are not listed: nobody can log
+ * in to one, so it has no sessions. */
 static const char MEMBERS_WITH_LOGIN[] =
     "select m.user_id from members m where m.guild_id = $1 and m.user_id > $2 and not exists "
     "(select 1 from placeholder_accounts p where p.user_id = m.user_id) order by m.user_id limit $3";
@@ -68,7 +68,7 @@ static void emit_guild_delete_as_unavailable(struct call *call, snowflake id)
                             &guild_delete_event_schema, gone, json);
 }
 
-/* Sessions of the user read the guild themselves, because the event has only its id. */
+/* Emits GUILD_CREATE with only the guild's id; the user's sessions read the guild themselves. */
 static void emit_guild_create_to_members(struct call *call, snowflake id, snowflake user)
 {
     struct gateway_guild *guild = arena_alloc(call->arena, sizeof *guild);
@@ -81,7 +81,7 @@ static void emit_guild_create_to_members(struct call *call, snowflake id, snowfl
 }
 
 /* Sends a guild that was imported to the sessions of its members. The caller repeats the command
- * with the last id until that is 0. */
+ * with the id in the reply until that id is 0. */
 enum err operator_guild_resend(struct call *call, struct running_operator_command *o)
 {
     struct guild g;

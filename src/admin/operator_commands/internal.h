@@ -16,7 +16,7 @@ struct running_operator_command {
     struct str password_hash;
     const void *body; /* last argument, decoded with row->body */
     struct api *api;
-    /* NULL if the command was called as a console route, or if there is no voice relay. */
+    /* Voice relay; NULL for commands that are console routes, or if there is no voice relay. */
     struct relay *relay;
     struct arena *arena;
     /* True: the output is JSON objects; false: lines of text with tab-separated values. */
@@ -30,7 +30,8 @@ struct running_operator_command {
 
 /* Runs a command that has row->run_blocking; blocks the thread. */
 enum err operator_command_run_blocking(struct running_operator_command *o);
-/* Runs a command without row->run_blocking in the call's transaction, which may be repeated. */
+/* Runs a command without row->run_blocking in the call's transaction, which the store may
+ * repeat. */
 enum err operator_command_run_in_transaction(struct call *call, struct running_operator_command *o);
 void operator_command_write_reply(const struct running_operator_command *o, struct buf *out);
 

@@ -17,7 +17,7 @@
 #include "platform/reactions/reactions.h"
 #include "platform/threads/threads.h"
 
-/* Writes the row of the reply. An object that is not here, or no longer, is no error. */
+/* Writes the row of the reply. It is no error if the object does not exist on this server. */
 static enum err end_mirror_command(struct running_operator_command *o, enum err e)
 {
     bool absent = e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_ROLE ||

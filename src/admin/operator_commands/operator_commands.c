@@ -204,7 +204,7 @@ static bool parse_list_start_and_limit(struct running_operator_command *o, struc
            o->limit <= OPERATOR_PAGE_MAX;
 }
 
-/* Decodes the last argument with row->body. Returns an error sentence, or NULL on success. */
+/* Decodes the last argument, which is JSON. Returns an error sentence, or NULL on success. */
 static const char *decode_json_argument(struct running_operator_command *o)
 {
     struct form form = { .arena = o->arena };

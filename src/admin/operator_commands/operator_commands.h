@@ -29,22 +29,22 @@ struct operator_command_row {
     const char *noun, *verb;
     const char *arguments, *help;
     int least, most; /* minimum and maximum number of arguments */
-    /* The command lists rows: its first two arguments are the id after which to start, and the
-     * limit. */
+    /* Whether the command lists rows. Then its first two arguments are the id after which to start,
+     * and the limit. */
     bool is_list;
-    bool writes; /* the command changes data, so it is recorded in the operator log */
-    /* Not recorded in the operator log, because copy-guild --follow repeats the command often. */
+    bool writes; /* whether the command changes data, so that the operator log records it */
+    /* Whether the operator log omits the command, because copy-guild --follow repeats it often. */
     bool is_frequent;
-    bool is_final;   /* the command cannot be undone, so the command line asks for confirmation */
+    bool is_final;   /* whether the command line asks before, as the command cannot be undone */
     bool has_secret; /* the last argument is a password, which is hashed and never logged */
     /* Column names, separated by tabs. The first character of each is its type: & id, $ text, #
      * number, ? boolean, @ time. */
     const char *columns;
     /* Query to run if `run` is NULL. $1 is the id; in a list $1 is `after` and $2 is the limit. */
     struct sql query;
-    const char *unknown;     /* error sentence for an unknown id */
-    bool is_array;           /* whether JSON output is always an array */
-    bool for_tests;          /* only allowed in a demo or with --workbench on */
+    const char *unknown; /* error sentence for an unknown id */
+    bool is_array;       /* whether JSON output is always an array */
+    bool for_tests;      /* whether the command is only allowed in a demo or with --workbench on */
     const struct type *body; /* type of the last argument, which is JSON */
     /* Runs before `run`, on a thread that may block; may be NULL. */
     enum err (*run_blocking)(struct running_operator_command *order);
@@ -70,10 +70,10 @@ static inline bool operator_command_is_listed(const struct operator_command_row 
 struct operator_command_server {
     struct api *api;
     struct loop *loop;
-    struct relay *relay; /* NULL if this server has no voice relay */
+    struct relay *relay; /* voice relay; NULL if this server has none */
 };
 
-/* Runs a request: noun, verb and arguments, separated by tabs. This call blocks, so do not make it
+/* Runs a request: noun, verb and arguments, separated by tabs. Blocks, so do not call this function
  * on an event loop. On success the reply is "ok", then a line of column names, then a line per row;
  * with as_json it is the JSON of the console route. On failure the reply is "error", the HTTP
  * status of the route, and a sentence. */

@@ -3,7 +3,7 @@
 
 #include "admin/operator_commands/internal.h"
 
-/* Adds a row with all columns; a list outputs only the first ones. */
+/* Adds an output row of a report with all columns; a list outputs only the first columns. */
 static void add_report_row(struct running_operator_command *o, const struct message_report *r)
 {
     OPERATOR_ROW(o, v_id(r->id), v_int(snowflake_to_ms(r->id) * 1000), v_text(r->reason),

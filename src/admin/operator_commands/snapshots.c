@@ -34,7 +34,7 @@ enum err operator_snapshot_count_restores(struct running_operator_command *o)
     return OK;
 }
 
-/* Outputs the message of the store as a row, or as an error if it begins with "error: ". */
+/* Outputs a message about a snapshot as a row, or as an error if it begins with "error: ". */
 static enum err reply_with_store_message(struct running_operator_command *o, struct buf *sentence)
 {
     struct str text = buf_move_to_arena(sentence, o->arena);

@@ -135,7 +135,7 @@ enum err read_linked_account_of_platform_account(struct tx *tx, struct str type,
 
 /* --- guilds that a connection allows to join ------------------------------------------ */
 
-/* The cross join prevents that the query planner scans all integrations of the platform. */
+/* The cross join prevents the query planner from scanning all integrations of the platform. */
 static const char READ_JOINABLE_INTEGRATIONS[] =
     "select i.id, i.account_id, i.name, g.id, g.name, g.icon from "
     "(select id from integrations where type = $1 and account_id = $2 union "

@@ -12,14 +12,14 @@
 
 enum { NODE_LEASE_MS = 120 * 1000, MOST_PAGES = 20 };
 
-/* State of the job: one page of friends of one connection. Has no pointers, because internal calls
- * copy it. */
+/* State of the job: one page of friends of one connection. Has no pointers, because each
+ * transaction gets a copy. */
 struct friend_sync_state {
     struct job job;                                /* the job, without its data */
     char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty at first */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
-    bool found, lost; /* lost: the job was scheduled again since this run started */
+    bool found, lost; /* lost: whether the job was scheduled again since this run started */
 };
 
 enum err schedule_friend_sync(struct call *call, snowflake user_id)
@@ -96,7 +96,7 @@ static enum err store_friends_page(struct call *call)
 }
 
 /* Suggests friends to the user: owners of platform accounts that are his friends on that platform.
- * Runs after the job, then once per day. */
+ * The search runs now, and then once per day. */
 static enum err finish_friend_sync(struct call *call)
 {
     const struct friend_sync_state *s = call_get_stage_data(call, "friend_sync_state");

@@ -180,8 +180,8 @@ static enum err delete_role_connection(struct call *call)
                    BIND(v_id(call->caller->id), v_id(call->target.application->id)), NULL);
 }
 
-/* Checks who may delete the values of a user: the user those of any app; a bearer token only those
- * of its own app. */
+/* Checks who may delete the values of a user. The user may delete those of any app, and a bearer
+ * token only those of its own app. */
 static enum err check_can_delete_role_connection(struct call *call)
 {
     return call->caller->kind == CALLER_USER ? OK : require_token_of_application(call);

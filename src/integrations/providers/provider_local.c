@@ -123,7 +123,7 @@ enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum pla
 
 /* --- questions ------------------------------------------------------------------------ */
 
-/* A pending request, which runs as an internal call. Its strings are in an arena. */
+/* A pending request to the local provider. The strings of the request are in an arena. */
 struct local_provider_request {
     struct platform_provider_request question;
     struct platform_provider_response answer;

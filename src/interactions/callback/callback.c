@@ -10,7 +10,7 @@
 struct callback_outcome {
     struct message message;
     bool has_message;
-    struct str instance; /* id of the activity instance; .p is NULL if the callback launched none */
+    struct str instance; /* id of the launched activity instance; .p is NULL without one */
 };
 
 /* --- permitted callback types --------------------------------------------------------- */

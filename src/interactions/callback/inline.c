@@ -38,8 +38,8 @@ static bool is_multipart_type(struct str content_type)
     return http_media_type_is(content_type, STR("multipart/form-data"));
 }
 
-/* Reads body, interaction and files of the HTTP response into the internal call, as the callback
- * route does with a request. */
+/* Decodes body, interaction and files of the app's HTTP response, as the callback route does with a
+ * request. */
 static enum err decode_http_callback(struct call *call)
 {
     struct http_callback *r = call_get_stage_data(call, "http_callback");
@@ -67,8 +67,8 @@ static enum err run_http_callback(struct call *call)
     return e ? e : apply_interaction_callback(call, it, call->body);
 }
 
-/* Frees the HTTP response. If the callback was invalid, fails the interaction. If there was an
- * earlier callback, this one has no effect. */
+/* Frees the HTTP response. Fails the interaction if the callback was invalid, unless the
+ * interaction was acknowledged before. */
 static void on_http_callback_done(struct call *call, enum err e, void *arg)
 {
     struct http_callback *r = arg;

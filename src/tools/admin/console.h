@@ -16,13 +16,13 @@ struct api_client *connect_to_server_console(const struct config *config, struct
  * no server runs. */
 const char *find_server_url_of_data_folder(const struct config *config, struct arena *arena);
 
-/* Requests a console route; body is JSON, or empty. On failure prints why and returns status 0. */
+/* Calls a console route; `body` is JSON, or empty. On failure prints an error, returns status 0. */
 struct api_client_response send_console_request(const struct config *config, struct arena *arena,
                                                 const char *method, const char *path,
                                                 struct str body);
 
-/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or a number of seconds. Returns false if it
- * is invalid. */
+/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or a number of seconds. Returns false if the
+ * text is invalid. */
 bool parse_duration(const char *text, int64_t *ret_ms);
 
 #endif

@@ -72,7 +72,7 @@ static void print_rows_as_json(const struct str *names, int count, struct str ro
 }
 
 /* Returns whether a character may be printed. Characters that move the terminal's cursor or change
- * the text direction may not. */
+ * the text direction must not be printed. */
 static bool is_printable_character(uint32_t cp)
 {
     return cp >= 0x20 && !(cp >= 0x7f && cp < 0xa0) && cp != 0x200e && cp != 0x200f &&
@@ -344,7 +344,7 @@ static int print_unknown_verb(const char *noun, const char *verb)
     return print_operator_usage(noun);
 }
 
-/* Prints how to use a command, because it has too few or too many arguments. */
+/* Prints the usage of a command that has too few or too many arguments. */
 static int print_wrong_argument_count(const struct operator_command_row *row, char **words)
 {
     int count = 0;

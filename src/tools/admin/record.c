@@ -18,8 +18,8 @@
 
 enum {
     RECORD_POLL_US = 200 * 1000,
-    /* A smaller difference between the clocks is a delay; a larger one means that the server's
-     * clock was moved. */
+    /* If the offset of the server's clock changes by more than this, the clock was moved; a smaller
+     * change is a delay. */
     CLOCK_JUMP_MS = 500,
 };
 
@@ -66,12 +66,12 @@ struct recorder {
     const struct command_settings *settings;
     FILE *file;
     int64_t after, saved, lost;
-    /* Server's clock minus monotonic clock in ms, at the last record; 0 if there is none. */
+    /* Server's clock minus monotonic clock in ms, at the last record; 0 without a record. */
     int64_t clock_offset_ms;
 };
 
-/* Members of a traffic record that a recording leaves out: they are about the machine of the bot,
- * or repeat others. */
+/* Returns whether recordings omit this member of a traffic record, because it describes the bot's
+ * machine or repeats another member. */
 static bool record_is_omitted_from_recording(struct str name)
 {
     return str_is(name, "address") || str_is(name, "request_headers") || str_is(name, "line");
@@ -98,7 +98,7 @@ static void append_record_line(struct buf *out, struct str record, struct arena 
     buf_add_char(out, '\n');
 }
 
-/* If the server's clock was moved since the last record, appends a line that says so. */
+/* Appends a line that records the move if the server's clock was moved since the last record. */
 static void append_clock_line(struct recorder *r, struct buf *out, const struct record_times *t)
 {
     int64_t offset = t->at / 1000 - t->monotonic_ms, moved = offset - r->clock_offset_ms;
@@ -131,7 +131,7 @@ static bool save_records(struct recorder *r, const struct record_page *page, str
     return ok;
 }
 
-/* Saves all records up to now. Returns 0, or after an error the exit status. */
+/* Saves all traffic records up to now. Returns 0, or the exit status after an error. */
 static int save_new_records(struct recorder *r)
 {
     const char *user = r->settings->console.user;

@@ -137,8 +137,8 @@ static int send_session_command(const struct command_settings *s, const char *ve
     return status == 404 ? 2 : status > 1 ? 3 : status;
 }
 
-/* Removes all lines that are not JSON. The reply of each server begins with such a line: "ok", or
- * "error" and a sentence. */
+/* Removes all lines that are not JSON. The reply of each server begins with a line that is not
+ * JSON: "ok", or "error" and a sentence. */
 static void remove_lines_that_are_not_json(struct buf *out)
 {
     struct str all = buf_as_str(out);

@@ -8,7 +8,7 @@
 #include "model/fields/types.h"
 #include "tools/admin/console.h"
 
-enum { WHY_NO = 3 }; /* exit status: the permission is missing, or nothing was delivered */
+enum { WHY_NO = 3 }; /* exit status if the permission is missing or nothing was delivered */
 
 const struct option_row why_option_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct command_settings, console.json),

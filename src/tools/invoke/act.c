@@ -227,7 +227,7 @@ static snowflake find_first_text_channel(struct invoke_command_state *v, snowfla
     return 0;
 }
 
-/* Creates an invite as the member --by; prints an error and returns NULL on failure. */
+/* Creates an invite as the member that --by names; prints an error and returns NULL on failure. */
 static const char *create_invite_as_member(struct invoke_command_state *v,
                                            const struct config *config, const char *guild)
 {

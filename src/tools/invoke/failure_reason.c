@@ -126,8 +126,8 @@ static const char *reason_in_records(struct invoke_command_state *v,
 
 enum { LATE_REPLY_TRIES = 5, LATE_REPLY_WAIT_MS = 200 };
 
-/* A bot that received the interaction may still reply. So waits up to one second for a late reply:
- * its traffic record shows the delay. */
+/* Waits up to one second for a late reply, because a bot that received the interaction may still
+ * reply. The traffic record of the reply shows its delay. */
 const char *find_reason_of_missing_reply(struct invoke_command_state *v,
                                          struct invoke_step_outcome *out)
 {

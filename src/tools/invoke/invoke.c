@@ -111,7 +111,7 @@ static enum invoke_status run_invocation_and_check_fill(struct invoke_command_st
 
 /* --- authentication ------------------------------------------------------------------- */
 
-/* Creates a token for this run only, so that runs can overlap; invoke_revoke_token revokes it. */
+/* Creates a token for this run only, so that runs can overlap; invoke_revoke_token deletes it. */
 static bool get_user_token(struct invoke_command_state *v, const struct config *config)
 {
     struct str request = str_printf(v->arena, "token %s", v->options->as);

@@ -33,11 +33,11 @@ struct invoke_command_state {
     const struct config *config; /* configuration with the data folder of the running server */
     struct arena *arena;
     struct api_client *wire;
-    snowflake channel_id, guild_id; /* in a private channel, guild_id is 0 */
+    snowflake channel_id, guild_id; /* guild_id is 0 in a private channel */
     struct api_client_file files[INVOKE_MAX_FILES];
     size_t file_count;
-    bool app_replied; /* the app replied in the previous step */
-    bool filled;      /* a form was filled with the values of --fill */
+    bool app_replied; /* whether the app replied in the previous step */
+    bool filled;      /* whether a form was filled with the values of --fill */
 };
 
 /* Sends a GET request and decodes the response; prints an error and returns NULL on failure. */
@@ -96,7 +96,7 @@ struct received_metadata {
 struct received_modal {
     snowflake id;
     struct str custom_id, title, components;
-    /* Only the id in this object is used: it is the application's id. */
+    /* The app that responded; only its id is used, which is the application's id. */
     const struct received_user *application;
     struct str raw;
 };
@@ -105,7 +105,7 @@ struct received_modal {
 struct invoke_step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
-    snowflake interaction_id; /* 0 if the interaction was not created */
+    snowflake interaction_id; /* id of the interaction; 0 if it was not created */
     snowflake pressed;        /* id of the message with the pressed component; 0 in other steps */
     const struct received_message *message;
     const struct received_modal *modal;
@@ -155,7 +155,7 @@ struct invoke_step_outcome press_message_component(struct invoke_command_state *
 /* Submits the form that the step returned, if --fill is set. */
 struct invoke_step_outcome submit_modal_if_requested(struct invoke_command_state *v,
                                                      struct invoke_step_outcome before);
-/* Returns the message of --message; prints an error and returns NULL on failure. */
+/* Returns the message that --message names; prints an error and returns NULL on failure. */
 const struct received_message *read_message_option(struct invoke_command_state *v);
 
 /* --- show.c --------------------------------------------------------------------------- */

@@ -43,8 +43,8 @@ static void write_interaction_json(struct invoke_command_state *v, const struct 
     json_end_object(&j);
 }
 
-/* Waits like a user who reads first. Client libraries register a button or form only after the HTTP
- * response to their callback, which may arrive after the event that the callback caused. */
+/* Waits before the tool presses a button or fills a form. Client libraries handle both only after
+ * the HTTP response to their callback, which may arrive after the event of the callback. */
 static void sleep_before_pressing_or_filling(const struct invoke_command_state *v)
 {
     if (v->app_replied)

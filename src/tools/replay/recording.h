@@ -10,7 +10,7 @@ struct recorded_call {
     struct str request, reply;      /* bodies; secrets are "***" */
     int64_t status, at_ms;
     bool request_is_cut;
-    bool made; /* the bot has made this call in the replay, or the replay no longer waits for it */
+    bool made; /* whether the bot has made this call, or the replay no longer waits for it */
     bool missing;
 };
 
@@ -35,7 +35,7 @@ bool recorded_traffic_read(const char *path, struct arena *arena, struct recorde
 
 /* Removes "/api" and the version from a path. */
 struct str path_without_version(struct str path);
-/* Returns whether the paths are equal; "***" in the recorded one matches any segment. */
+/* Returns whether the paths are equal; "***" in the recorded path matches any segment. */
 bool recorded_path_matches(struct str recorded, struct str path);
 
 #endif

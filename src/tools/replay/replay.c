@@ -113,7 +113,7 @@ static struct str replace_json_member(struct arena *arena, struct str json, cons
                       str_slice(end, (size_t)(json.p + json.n - end)));
 }
 
-/* Returns a recorded text with the address of the replay and the present ids of components. */
+/* Replaces recorded component ids and the server's address in a text by those of the replay. */
 static struct str replace_recorded_ids_in_text(struct replay *p, struct arena *arena,
                                                struct str text)
 {
@@ -434,8 +434,8 @@ static int64_t due_ns(const struct replay *p, int64_t at_ms)
     return p->ready_ns + (at_ms - p->recording.events[0].at_ms) * MILLISECOND / p->options->speed;
 }
 
-/* Returns whether the bot has made the first `count` calls. After the time limit, the missing ones
- * are reported and true is returned. */
+/* Returns whether the bot has made the first `count` calls. After the time limit, reports the
+ * missing calls and returns true. */
 static bool bot_has_made_calls(struct replay *p, size_t count, int64_t due, int64_t now)
 {
     int64_t since = due > p->last_progress_ns ? due : p->last_progress_ns;

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 enum {
-    /* Less than 4,096, which is the number of snowflakes per millisecond. */
+    /* Must be less than 4,096, which is the number of snowflakes per millisecond. */
     MAX_IDS_PER_GUILD = 4000,
     GUILDS_PER_BIG_GUILD = 10, /* every tenth guild is big */
     BIG_GUILD_WEIGHT = 11,     /* size of a big guild, as a multiple of the size of other guilds */

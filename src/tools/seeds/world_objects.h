@@ -7,7 +7,7 @@
 
 #include "tools/seeds/seeds.h"
 
-/* Purpose of a random number. Each purpose has another number for the same position. */
+/* Purpose of a random number. At one position, each purpose has a different random number. */
 enum seed_random {
     RANDOM_NAME = 1,
     RANDOM_MEMBER,
@@ -46,7 +46,7 @@ enum { SEED_MAX_EMOJI = 20 };
 int64_t seed_message_reaction_count(const struct seed_options *o, int64_t guild, int64_t j);
 struct str seed_message_text(const struct seed_options *o, int64_t guild, int64_t j);
 
-/* Returns a number k. Account n has the accounts n + 1 to n + k as friends. */
+/* Returns k: the friends of account n include the accounts n + 1 to n + k. */
 int64_t seed_count_following_friends(const struct seed_options *o, int64_t n);
 int64_t seed_max_following_friends(const struct seed_options *o); /* -1 if too many */
 

@@ -207,8 +207,7 @@ struct seed_message {
     struct buf reactions;
 };
 
-/* Adds reactions with one emoji to a message. They come from the first `count` members of the
- * guild. */
+/* Adds reactions with one emoji to a message. The first `count` members of the guild react. */
 static enum err insert_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,
                                 struct seed_message *m, int64_t emoji, int64_t count)
 {
@@ -296,7 +295,7 @@ static enum err insert_next_batch_of_seed_rows(struct tx *tx, void *arg)
         [PHASE_MESSAGES] = insert_message,
     };
     struct seed_state *s = arg;
-    /* A copy of the position, because the transaction may be retried. */
+    /* A copy of the position in the data set, because the transaction may be retried. */
     struct seed_position at = s->at;
     enum err e = OK;
 

@@ -151,8 +151,8 @@ static bool parse_http_response(struct api_client *w, struct str bytes,
     return true;
 }
 
-/* Waits for application data. Readable data is not enough, because a TLS record may contain no
- * application data. */
+/* Waits until application data was received. It is not enough that the socket is readable, because
+ * a TLS record may contain no application data. */
 static int receive_application_data(struct client_connection *line, struct buf *in)
 {
     int64_t until = clock_monotonic_ns() + RESPONSE_TIMEOUT_MS * INT64_C(1000000);

@@ -1,8 +1,8 @@
 /* bot_session.h - a bot's gateway session that continues after lost connections.
  *
  * The functions block. After a lost connection, the next call connects again and resumes the
- * session; if the server does not accept that, a new session begins with READY, and the caller has
- * to fetch the data of the events that it missed. */
+ * session; if the server refuses to resume, a new session begins with READY, and the caller has to
+ * fetch the data of the events that it missed. */
 #ifndef TOOLS_WIRE_BOT_SESSION_H
 #define TOOLS_WIRE_BOT_SESSION_H
 
@@ -36,8 +36,8 @@ enum bot_session_result {
 };
 struct bot_session_event {
     struct str name, data; /* data: JSON */
-    /* Point after this event. If all events up to it were handled, the session may be resumed from
-     * it. */
+    /* Resume point after this event. The session may be resumed from it when all events up to this
+     * event were handled. */
     struct gateway_resume_point after;
 };
 /* Waits until the time `until` (clock_monotonic_ns) for the next event, which may be READY or

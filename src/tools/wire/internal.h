@@ -13,7 +13,7 @@ struct api_client {
     bool quiet, secure;
     struct str authority; /* value of the Host header */
     const char *host, *port, *token;
-    /* Expected fingerprint of the server's certificate; NULL: the CAs of the system decide. */
+    /* Fingerprint that the server's certificate must have; NULL: trust the CAs of the system. */
     const char *fingerprint;
 
     /* The fields below belong to the gateway connection. */

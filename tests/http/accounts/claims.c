@@ -90,7 +90,7 @@ static void placeholder_cannot_log_in_or_reset_its_password(struct world *w)
                               "{'username': 'cleo', 'password': 'correct horse'}",
                               "/auth/register"),
                   400);
-    /* An import of all accounts with tokens issues none for it. */
+    /* Importing all accounts with tokens issues no token for the placeholder account. */
     struct world_file_import_report report;
     expect(world_file_into(w, guildhall_get_store(world_server(w)),
                            world_text(w, "{'users': [{'id': '" CLEO "', 'username': 'cleo', "

@@ -211,7 +211,8 @@ static void changing_account_credentials_with_mfa_requires_a_code(struct world *
                  400, 60008);
     expect_json(client_get(ada, "/users/@me"), "{'username': 'ada', 'email': null}");
 
-    /* Other profile fields need neither; one code permits all changes of one request. */
+    /* Other profile fields need neither password nor code; one code permits all changes of one
+     * request. */
     expect_status(client_patch(ada, "{'bio': 'Hello'}", "/users/@me"), 200);
     const char *all = TEXT(w,
                            "{'password': 'correct horse', 'code': '%s', 'username': 'countess', "

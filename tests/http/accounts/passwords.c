@@ -140,8 +140,8 @@ static void queued_logins_of_closed_connections_are_not_hashed(struct world *w)
     before = processor_time();
     expect(finish_login(start_login(w), text) == 400);
     double last = processor_time() - before;
-    /* Six hashes would be all of them. One or two may be computed before the connections close,
-     * and parallel load makes a hash take longer. */
+    /* Six hashes would mean that no login was dropped. One or two may be computed before the
+     * connections close, and parallel load makes a hash take longer. */
     expect(taken < 4 * (last > one ? last : one));
 }
 

@@ -252,7 +252,7 @@ static void log_in_with_a_security_key_works_once_per_challenge(struct world *w)
     expect_json(client_get(world_client_with(w, answer_text(in, "token")), KEYS),
                 "[{'name': 'Alien', 'type': 1}]");
     expect(answer_text(client_get(ada, KEYS), "0.last_used"));
-    /* The same answer, and another answer to the same challenge. */
+    /* The same answer, and another answer to the same challenge, are refused. */
     expect_error(finish_login(w, ticket, code), 400, 60008);
     expect_error(finish_login(w, ticket, assertion(key, challenge)), 400, 60008);
 
@@ -278,13 +278,13 @@ static void what_a_security_key_signed_must_fit_the_challenge(struct world *w)
     const char *ticket = answer_text(a, "ticket");
     const char *challenge = challenge_of(w, answer_text(a, "webauthn"));
 
-    /* An unknown key, another key with the id of this one, and another challenge. */
+    /* An unknown key, another key with the id of this one, and another challenge are refused. */
     expect_error(finish_login(w, ticket, assertion(other, challenge)), 400, 60008);
     memcpy(other->id, key->id, sizeof key->id);
     other->counter = 90;
     expect_error(finish_login(w, ticket, assertion(other, challenge)), 400, 60008);
     expect_error(finish_login(w, ticket, assertion(key, "AAAA")), 400, 60008);
-    /* Another page, no touch, a counter that did not grow. */
+    /* Another page, a missing touch and a counter that did not grow are refused. */
     key->host = "evil.example";
     expect_error(finish_login(w, ticket, assertion(key, challenge)), 400, 60008);
     key->host = "chat.example";

@@ -155,7 +155,7 @@ static void permissions_marked_for_deletion_are_ignored(struct world *w)
            events_before + GUILDS);
     expect_json(client_get(s.ada, "%s", path), "{'permissions': [{'permission': false}]}");
 
-    /* Renaming the command again deletes them, too. */
+    /* Renaming the command again deletes these permissions, too. */
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
     expect(count_permission_rows(w) == 0);
 }

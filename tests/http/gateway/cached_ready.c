@@ -163,7 +163,7 @@ static void ready_shows_changes_of_a_guild(struct world *w)
                           "'roles': [{}, {'name': 'Guard'}], 'member_count': 3");
 }
 
-/* Alternately, so that a cached guild of one user could reach the other. */
+/* Two users identify alternately, so that a cached guild of one user could reach the other. */
 static void cached_ready_shows_each_user_only_visible_channels(struct world *w)
 {
     struct ready_fixture s = create_ready_fixture(w);

@@ -156,7 +156,7 @@ static void deduplicated_users_capability_moves_users_to_one_list(struct world *
     expect_each_user_listed_once(&s, d, true);
     expect(!has_path(d, "merged_members.0.0.user"));
     close_quiet(g);
-    /* The same with a friend online, whose presence contains only the id. */
+    /* READY is the same with a friend online, whose presence contains only the id. */
     conn_session(s.bob, "v=9", "");
     g = identify_with_capabilities(s.ada, 1 << 4);
     d = expect_dispatch(g, "READY", "{'merged_presences': {'friends': [{'user_id': '%s'}]}}",

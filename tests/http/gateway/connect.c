@@ -282,7 +282,7 @@ static void more_than_120_payloads_per_minute_close_with_4008(struct world *w)
 {
     struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
-    /* IDENTIFY was one of them. */
+    /* IDENTIFY was the first of the 120 payloads. */
     for (int i = 0; i < 119; i++)
         conn_send(g, "{'op':15,'d':{}}");
     expect_quiet(g); /* ten heartbeats do not count */
@@ -324,7 +324,7 @@ static void payload_over_15360_bytes_closes_with_4002(struct world *w)
     expect_quiet(g);
     conn_send_bytes(g, WS_TEXT, str_slice(text, 4097));
     expect_close(g, 4002);
-    /* Too large to be read at all. */
+    /* A payload that is too large to be read at all. */
     g = conn_session(world_client(w, "ada"), PLAIN, "");
     conn_send_bytes(g, WS_TEXT, str_slice(text, LARGE));
     expect_close(g, 4002);

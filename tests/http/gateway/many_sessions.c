@@ -52,7 +52,7 @@ struct load_test {
 
 static void load_test_session_connect_socket(struct load_test *c, struct load_session *f)
 {
-    /* From many addresses, because unidentified connections are limited per address. */
+    /* Connects from many addresses, because unidentified connections are limited per address. */
     struct sockaddr_in from = { .sin_family = AF_INET,
                                 .sin_addr.s_addr = htonl(0x7f000100u + (f->number % 100) + 1) };
     struct sockaddr_in to = { .sin_family = AF_INET,

@@ -371,7 +371,7 @@ static void suspended_session_ends_when_its_token_is_revoked(struct world *w)
     }
 }
 
-/* In either order of RESUME and revocation. */
+/* RESUME and revocation run in either order. */
 static void revoking_a_token_during_resume_closes_the_connection(struct world *w)
 {
     struct client *ada = world_client(w, "ada");

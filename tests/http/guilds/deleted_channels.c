@@ -149,7 +149,7 @@ static void every_get_route_omits_a_channel_that_is_being_deleted(struct world *
     struct answer a = client_get(d.ada, "/guilds/%s/audit-logs", d.v.id);
     expect_absent(a, "webhooks.0");
     expect_absent(a, "threads.0");
-    /* The invite list is not refused because of such an invite (it was 404). */
+    /* An invite to the channel does not make the list of invites fail (once it was 404). */
     expect_json(client_get(d.ada, "/guilds/%s/invites", d.v.id), "[]");
     expect_json(client_get(d.ada, "/guilds/%s/webhooks", d.v.id), "[]");
     expect_json(client_get(d.ada, "/guilds/%s/messages/search?content=" WORD, d.v.id),

@@ -221,7 +221,7 @@ static void ephemeral_response_is_deleted_after_15_minutes(struct world *w)
     expect_status(client_patch(ask.app, "{'content': 'touched'}",
                                "/webhooks/%s/%s/messages/@original", ask.application, ask.token),
                   200);
-    /* 15 minutes after the last edit, not after the creation. */
+    /* The message is deleted 15 minutes after the last edit, not after its creation. */
     world_wait(w, 800);
     expect(count_messages(w) == 2);
     s.room = world_channel_events(w, s.test_guild.channel);

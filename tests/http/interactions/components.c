@@ -45,7 +45,7 @@ static void pressing_a_button_sends_an_interaction_to_the_app(struct world *w)
         "'%s'}}}",
         s.test_guild.id, m, s.test_guild.channel, s.bob->id);
     expect(!dom_at(d, "data.values") && !dom_at(d, "data.resolved"));
-    /* The deprecated name of component_type. */
+    /* `type` is the deprecated name of component_type. */
     expect_status(use_component(&s, s.bob, m, "'type': 2, 'custom_id': 'go'"), 204);
 }
 

@@ -75,7 +75,8 @@ static void interaction_events_go_to_the_named_session_or_to_all(struct world *w
     expect_dispatch(second, "INTERACTION_FAILURE", "{'nonce': 'a', 'reason_code': 2}");
     expect_quiet(first);
 
-    /* An unknown session id, or another user's: all sessions of the caller. */
+    /* With an unknown session id, or that of another user, all sessions of the caller get the
+     * event. */
     const char *const unknown[] = { conn_id(ada), "nobody" };
     for (size_t i = 0; i < 2; i++) {
         expect_status(invoke(&s, s.bob, TEXT(w, "'session_id': '%s'", unknown[i]), "%s", data),

@@ -240,7 +240,7 @@ static void repeated_nonce_creates_one_interaction(struct world *w)
     for (int i = 0; i < 3; i++)
         expect_status(invoke(&s, s.bob, "'nonce': 5", "%s", data), 204);
     expect(interactions_received(&s) == 1);
-    /* Another user, or another nonce. */
+    /* Another user, or another nonce, makes another interaction. */
     expect_status(invoke(&s, s.ada, "'nonce': 5", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': 6", "%s", data), 204);
     expect_status(invoke(&s, s.bob, "'nonce': 'ééééééééééééééééééééééééé'", "%s", data), 204);

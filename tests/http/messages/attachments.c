@@ -85,7 +85,7 @@ static void attachment_url_requires_a_valid_signature(struct world *w)
     struct arena *arena = world_arena(w);
 
     expect_error(fetch_attachment(ada, str_dup_cstring(arena, bare), NULL), 404, 0);
-    /* Another file name, another expiry, another signature. */
+    /* Another file name, another expiry and another signature are refused. */
     char *other = str_dup_cstring(arena, str_of(path));
     *strstr(other, "hello") = 'j';
     expect_error(fetch_attachment(ada, other, NULL), 404, 0);

@@ -57,7 +57,8 @@ static void long_body_is_refused_before_it_is_received(struct world *w)
                                   "HTTP/1.1 405 ");
     expect_first_line_of_response(send_head(w, "PATCH", "/api/v5/guilds/1", NULL, 60 << 20),
                                   "HTTP/1.1 400 ");
-    /* A route for another account type, and a malformed path parameter. */
+    /* A route for another account type, and a malformed path parameter, are refused before the body
+     * arrives. */
     expect_first_line_of_response(
         send_head(w, "PUT", "/api/v10/users/@me/relationships/1", bot->authorization, 60000),
         "HTTP/1.1 403 ");

@@ -410,7 +410,7 @@ static void invalid_voice_resumes_close_with_4006(struct world *w)
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES), wrong = ada;
 
-    /* Wrong session, a future sequence number, an acknowledged one. */
+    /* A wrong session, a future sequence number and an acknowledged one are refused. */
     wrong.session = "another";
     voice_client_resume(&wrong, 8, 2);
     expect_close(wrong.gate, 4006);
@@ -424,7 +424,7 @@ static void invalid_voice_resumes_close_with_4006(struct world *w)
     expect_close(wrong.gate, 4006);
     voice_client_resume(&wrong, 8, 2);
     expect_op(wrong.gate, 9);
-    /* Wrong channel; version 9 requires one. */
+    /* A wrong channel is refused; version 9 requires a channel. */
     voice_client_resume_in(&wrong, 9, 2, TEXT(w, ", 'channel_id': '%s'", h.other));
     expect_close(wrong.gate, 4006);
     voice_client_resume_in(&wrong, 9, 2, "");

@@ -317,7 +317,7 @@ static void ip_discovery_of_others_does_not_disturb_a_client(struct world *w)
     for (; poll(&answered, 1, 0) == 1; answers++)
         expect(recv(attacker, answer, sizeof answer, 0) == 74);
     expect(answers > 0 && answers < 250);
-    /* Nor does a new SELECT send media to their address. */
+    /* A new SELECT does not send media to an unknown address either. */
     voice_client_select(&p.bob, VOICE_CLIENT_AES);
     p.bob.counter = 0;
     voice_client_say(&p.ada, "for bob");

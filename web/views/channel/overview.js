@@ -1,5 +1,4 @@
-// overview.js - the settings tab with name, topic, slow mode and other settings of a channel, and the button that
-// deletes it.
+// overview.js - the settings tab with name, topic, slow mode and so on of a channel, and the button that deletes it.
 import { fill, h } from "../../dom.js";
 import { quickForm, small } from "../../forms.js";
 import { ANNOUNCEMENT, CATEGORY, STAGE, TEXT, VOICE, isForum, isVoice } from "../../store.js";

@@ -13,6 +13,7 @@ const stateOf = (overwrite, name) =>
   BigInt(overwrite.deny) & rightBit(name) ? "deny" : BigInt(overwrite.allow) & rightBit(name) ? "allow" : "inherit";
 
 /**
+ * Edits one permission overwrite.
  * @param {any} app @param {any} channel @param {{id: string, type: number, allow: string, deny: string}} overwrite
  * @param {{changed: () => void, saved: () => void, remove: () => void}} on
  */

@@ -1,5 +1,4 @@
-// permissions.js - the settings tab with a channel's permission overwrites for roles and members, and with the view as
-// a role.
+// permissions.js - the settings tab with a channel's permission overwrites, and with the view as a role.
 import { dialog, fill, h, refill } from "../../dom.js";
 import { small } from "../../forms.js";
 import { memberSearch } from "../../member-search.js";
@@ -165,10 +164,7 @@ export function channelPermissions(app, g, id, body, watch) {
 
 const roleDot = (r) => h("span.role-dot", { style: { "--role": (r && roleColor(r)) || "var(--faint)" } });
 
-/**
- * Shows whether the permissions are the same as those of the category. If they are not, shows a button that copies
- * them.
- */
+/** Shows whether a channel has the permissions of its category, and if not, a button that copies these permissions. */
 function syncNote(app, g, c) {
   const category = c.type !== CATEGORY && app.store.channels.get(c.parent_id);
   if (!category) return null;

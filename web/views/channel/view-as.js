@@ -1,5 +1,4 @@
-// view-as.js - shows the permissions of a role in a channel, and the guild as it looks for members who have only this
-// role.
+// view-as.js - shows a role's permissions in a channel, and the guild as members see it who have only this role.
 import { field, fill, h } from "../../dom.js";
 import { small } from "../../forms.js";
 import { PERMISSION_LABELS } from "../../permission-labels.js";
@@ -8,7 +7,7 @@ import { allows, channelPermissions } from "../../permissions.js";
 import { t } from "../../translate.js";
 import { rolesOf } from "../server/shared.js";
 
-/** Shows the guild as it looks for members who have only this role. */
+/** Shows the guild as it looks for members who have only the role `role`. */
 export function viewServerAs(app, g, role) {
   app.store.viewAs = { guild: g.id, role };
   app.store.touch("channels", "members");

@@ -16,7 +16,7 @@ export async function auditLog(app, g, body, watch) {
     action = "",
     pages = 1,
     redraw = async () => {};
-  /** Reads as many pages of the audit log as are shown, the newest entries first. */
+  /** Requests the audit log, newest entries first, page by page until as many pages are loaded as the list shows. */
   const read = async () => {
     const out = { audit_log_entries: [], names: new Map() };
     for (let n = 0, before = ""; n < pages; n++) {
@@ -79,8 +79,8 @@ export async function auditLog(app, g, body, watch) {
     const known = (id) =>
       users.get(id)?.username || app.store.channels.get(id)?.name || g.roles.get(id)?.name || log.names.get(id);
     /**
-     * Returns the name of the object that an audit log entry is about. If the object was deleted, its name is among the
-     * changes of the entry.
+     * Returns the name of the object that an audit log entry is about. A deleted object's name is read from the changes
+     * of the entry.
      */
     const target = (e) => {
       const named = (e.changes || []).find((c) => c.key === "name" || c.key === "code");

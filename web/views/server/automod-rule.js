@@ -15,7 +15,7 @@ const BLOCK = 1,
 const ON_MESSAGE = 1,
   ON_MEMBER = 2;
 
-/** The trigger types: their label, and the actions that a rule with this trigger can take. */
+/** The trigger types of rules: the label, and the actions that a rule with this trigger type can take. */
 export const TRIGGERS = {
   [KEYWORD]: { label: t("Block words in messages"), actions: [BLOCK, ALERT, TIME_OUT] },
   [SPAM]: { label: t("Block suspected spam"), actions: [BLOCK, ALERT] },
@@ -116,7 +116,7 @@ function actionsOf(type, v) {
   return out;
 }
 
-/** @param {any} r the rule; null means a new rule */
+/** Opens the dialog that edits a rule. @param {any} r the rule; null means a new rule */
 export function editRule(app, g, r, type) {
   const { label, actions } = TRIGGERS[type],
     path = `/guilds/${g.id}/auto-moderation/rules`,

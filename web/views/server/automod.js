@@ -6,7 +6,7 @@ import { t } from "../../translate.js";
 import { ACTIONS, TRIGGERS, editRule } from "./automod-rule.js";
 import { confirmDelete, live, section } from "./shared.js";
 
-// Maximum number of rules by trigger type: 6 rules of type 1 (keyword); 1 rule of each type that is not listed.
+// Maximum number of rules by trigger type: 6 keyword rules (type 1). For types that are not listed, the maximum is 1.
 const MOST_OF_TYPE = { 1: 6 };
 
 function summary(app, r) {

@@ -42,7 +42,10 @@ export async function commands(app, g, body, watch) {
   );
 }
 
-/** A row of the dialog: a role, member or channel, and whether the command may be used by it or in it. */
+/**
+ * A row of the dialog: a role, member or channel, and whether this role or member (or everybody in this channel) may
+ * use the command.
+ */
 function exception(type, id, words, set) {
   const control = h(
     "select",

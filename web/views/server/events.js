@@ -80,8 +80,8 @@ export async function events(app, g, body, watch) {
     );
   let interested = new Set();
   /**
-   * Finds the scheduled events in which the user is interested. Reads the subscriber list of each event, starting at
-   * the user's own id.
+   * Finds the scheduled events in which the user is interested. Reads the list of interested users of each event,
+   * starting at the user's own id.
    */
   const readInterest = async (all) => {
     const me = app.store.me.id,

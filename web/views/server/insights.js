@@ -6,7 +6,10 @@ import { section } from "./shared.js";
 
 const MOST_CHANNELS = 10;
 
-/** A bar chart. Screen readers read the table below it instead. @param {{label: string, n: number}[]} days */
+/**
+ * A bar chart, hidden from screen readers, which read the table below the chart.
+ * @param {{label: string, n: number}[]} days
+ */
 function chart(days) {
   const most = Math.max(1, ...days.map((d) => d.n));
   return h(

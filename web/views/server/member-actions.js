@@ -1,5 +1,4 @@
-// member-actions.js - changes roles or nickname of a member, or times out, kicks or bans a member. Each action opens a
-// dialog first.
+// member-actions.js - dialogs that change a member's roles or nickname, or time out, kick or ban a member.
 import { t } from "../../translate.js";
 import { choiceRow, formDialog, ownRank, rolesOf } from "./shared.js";
 
@@ -42,9 +41,7 @@ const rankOf = (g, m) =>
 export const isAbove = (app, g, m) =>
   m.user.id !== app.store.me.id && g.owner_id !== m.user.id && ownRank(app, g) > rankOf(g, m);
 
-/**
- * Stores the changed member in the store at once, because the event GUILD_MEMBER_UPDATE may arrive after the response.
- */
+/** Updates the member in the store at once, because the event GUILD_MEMBER_UPDATE may arrive after the response. */
 const keep = (app, g, m, now) => {
   app.store.addMember(g, { ...g.members.get(m.user.id), ...m, ...now });
   app.store.touch("members");
@@ -120,7 +117,7 @@ export async function kick(app, g, m) {
   return done;
 }
 
-/** @param {{user: any, nick?: string}} m */
+/** Bans a user. @param {{user: any, nick?: string}} m */
 export async function ban(app, g, m) {
   const done = await formDialog(
     t("Ban"),

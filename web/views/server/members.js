@@ -1,5 +1,4 @@
-// members.js - the members of a guild: search, roles, nickname, time-out, kick, ban. At most 100 members are shown at
-// once.
+// members.js - the members of a guild, at most 100 at once: search, roles, nickname, time-out, kick, ban.
 import { fill, h } from "../../dom.js";
 import { below, menu } from "../../menu.js";
 import { iconButton } from "../../icons.js";
@@ -18,7 +17,7 @@ export async function members(app, g, body, watch) {
     role = "",
     timer;
   /**
-   * Ids of the members that a search has found. null means that there is no search: then the first loaded members are
+   * Ids of the members that the search has found. null means that nothing was searched: the first loaded members are
    * shown.
    * @type {string[]|null}
    */

@@ -7,7 +7,7 @@ import { rightBit } from "../../permissions.js";
 import { t } from "../../translate.js";
 
 /**
- * Check boxes for permissions, with a search field.
+ * Check boxes for permissions, with a search field. The user can only change permissions that he has (`own`).
  * @param {bigint} permissions
  * @param {(name: string) => boolean} own
  */

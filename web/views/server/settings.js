@@ -9,8 +9,8 @@ const EXPRESSIONS = ["CREATE_EXPRESSIONS", "MANAGE_EXPRESSIONS"];
 const OF_MEMBERS = ["MANAGE_ROLES", "MANAGE_NICKNAMES", "MODERATE_MEMBERS", "KICK_MEMBERS", "BAN_MEMBERS"];
 
 /**
- * The tabs: path segment, label, permissions, of which the user needs at least one (an empty list: the user needs
- * none), and a function that imports the function that draws the tab. A tab without a path segment is a heading.
+ * The tabs: path segment, label, permissions of which one is needed (an empty list needs none), and a function that
+ * imports the code of the tab. A tab without a path segment is a heading.
  * @type {[string|null, string, string[], (() => Promise<any>)?][]}
  */
 const TABS = [
@@ -39,7 +39,7 @@ const TABS = [
   ["insights", t("Insights"), ["VIEW_GUILD_INSIGHTS"], async () => (await import("./insights.js")).insights],
 ];
 
-/** Returns the tabs that the user may open. A heading is left out if no tab below it is left. */
+/** Returns the tabs that the user may open. A heading without such tabs below it is left out. */
 function permitted(may) {
   const open = TABS.filter(([id, , names]) => !id || !names.length || names.some(may));
   return open.filter(([id], i) => id || (open[i + 1] && open[i + 1][0]));

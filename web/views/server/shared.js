@@ -51,7 +51,7 @@ export class Watch {
 }
 
 /**
- * Draws a part of a page. Draws it again after each change of a topic, which another administrator may have caused.
+ * Draws a section of a page, and draws it again after each change of one of the topics.
  * @param {Watch} watch @param {string[]} topics
  * @param {(redraw: () => Promise<void>) => any} draw returns the children, or a promise of them
  */
@@ -74,8 +74,7 @@ export async function live(watch, topics, draw) {
     clearTimeout(timer);
     timer = setTimeout(() => el.isConnected && show(), Math.max(0, LIVE_MS - (performance.now() - last)));
   };
-  // The topic "acted" changes after each request of this page, because the session that makes a change gets no event
-  // for some kinds of changes.
+  // The topic "acted" changes after each request of this page, as some changes cause no event for their session.
   if (topics.length) watch.on([...topics, "acted", "ready", "connected"], later);
   await show();
   return el;
@@ -104,7 +103,7 @@ export function formDialog(title, rows, action, send, { intro, danger, wide } = 
   );
 }
 
-/** Asks for confirmation, then calls `send`, which deletes an object. If that fails, the dialog shows the error. */
+/** Asks for confirmation, then calls `send`, which deletes an object. If `send` fails, the dialog shows the error. */
 export const confirmDelete = (title, words, send, action = t("Delete")) =>
   formDialog(title, [], action, send, { intro: words, danger: true });
 

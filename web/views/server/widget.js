@@ -1,5 +1,4 @@
-// widget.js - the settings of a guild's widget, which shows online members and a picture of the guild on other web
-// sites.
+// widget.js - the settings of a guild's widget, which shows online members and a picture on other web sites.
 import { fill, h } from "../../dom.js";
 import { quickForm } from "../../forms.js";
 import { t } from "../../translate.js";

@@ -14,7 +14,7 @@ export async function account(app, body, redraw) {
       await app.renew(app.rest.patch("/users/@me", v));
       if (done) await redraw();
     });
-  /** Asks for the password, sends the request to `path`, and logs out. */
+  /** Asks for the password, sends a request to `path` that disables or deletes the account, and logs out. */
   const leave = async (path, title, intro) => {
     const done = await formDialog(
       title,

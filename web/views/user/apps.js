@@ -40,7 +40,7 @@ async function apps(app, body) {
   );
 }
 
-/** Shows a new token. It can be shown only once, because the server stores only its hash. */
+/** Shows a new token once. The server stores only the hash of a token, so the token cannot be shown again. */
 function showSecret(title, secret) {
   return dialog(title, () =>
     h(

@@ -172,7 +172,7 @@ bool guild_archive_write_lines(const struct guild_archive *a, const char *name, 
     return ok;
 }
 
-/* Returns the offset of the line that contains `end`: the one after the last line break before
+/* Returns the offset of the line that contains `end`: the offset after the last line break before
  * `end`, or 0. */
 static off_t find_line_start(int fd, off_t end)
 {

@@ -33,7 +33,7 @@ void guild_archive_close(struct guild_archive *a);
 bool guild_archive_finish(struct guild_archive *a);
 bool guild_archive_step_is_done(struct guild_archive *a, const char *step);
 bool guild_archive_mark_step_done(struct guild_archive *a, const char *step);
-/* Adds a line to the report: what could not be taken, and why. */
+/* Adds a line to the report: what could not be copied, and why. */
 void guild_archive_add_report_line(struct guild_archive *a, const char *what, const char *why);
 void guild_archive_format_path(const struct guild_archive *a, char ret[1200], const char *format,
                                ...) __attribute__((format(printf, 3, 4)));

@@ -90,7 +90,7 @@ static void write_chat_users(struct json_writer *j, struct arena *arena, struct 
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* Exports put files into a folder of their own. A hidden file, such as a key, is never one. */
+/* Returns whether an export can contain a file of this name. Exports contain no hidden files. */
 static bool chat_export_name_is_saved_file(struct str name)
 {
     bool in_folder = false;
@@ -103,7 +103,7 @@ static bool chat_export_name_is_saved_file(struct str name)
     return in_folder && name.p[0] != '/';
 }
 
-/* Copies a file to the archive that the exporter saved next to the export. */
+/* Copies a file that the exporter saved next to the export into the archive. */
 static void copy_saved_file(struct chat_export *x, struct arena *arena, struct str url,
                             snowflake id)
 {

@@ -6,22 +6,22 @@
 #include "tools/copy/archive/json_members.h"
 #include "tools/copy/convert/convert.h"
 
-/* A member that is copied under another name or the same. */
+/* A member of a JSON object that is copied, under its own name or another one. */
 struct json_member_name {
     const char *from, *to; /* to: NULL if the name stays */
 };
 void write_json_member_raw(struct json_writer *j, const char *name, struct str raw);
-/* Copies the members that the object has; the list ends with { 0 }. */
+/* Copies those of the listed members that the object has; the list ends with { 0 }. */
 void copy_json_members(struct json_writer *j, struct str object,
                        const struct json_member_name *names);
-/* Writes a reference if its object exists. */
+/* Writes a reference to an object, if the object exists. */
 void write_world_file_reference(struct guild_copy_conversion *c, struct json_writer *j,
                                 const char *name, const struct map *ids, snowflake id);
 /* Writes a list of references without those whose objects do not exist. */
 void write_world_file_references(struct guild_copy_conversion *c, struct arena *arena,
                                  struct json_writer *j, const char *name, const struct map *ids,
                                  struct str array);
-/* Writes the word for a number; nothing if there is none. */
+/* Writes the word that stands for a number. Writes nothing if no word stands for it. */
 void write_json_word_for_number(struct json_writer *j, const char *name, const char *const *words,
                                 size_t count, int64_t value);
 /* Writes a file of the archive as a data URI, if the archive has it. */

@@ -19,7 +19,7 @@ struct message_download {
     struct copy_connection *connection;
     snowflake channel;
     struct buf body, lines; /* response of a request; lines of the present page */
-    /* The first page replaces the lines from this offset on; -1: it replaces none. */
+    /* Offset of the lines that the first page replaces; -1 if the first page is appended. */
     off_t read_again_from;
     enum guild_copy_result result;
 };

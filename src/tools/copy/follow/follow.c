@@ -230,8 +230,8 @@ static void check_token_of_source_server(struct guild_follower *f)
     buf_clear(&out);
 }
 
-/* Runs the copy as without --follow. If `messages` is set, also deletes messages on this server
- * that were deleted on the source server meanwhile. */
+/* Copies the guild again, as the command without --follow does. If `messages` is set, also deletes
+ * messages on this server that were deleted on the source server meanwhile. */
 static bool run_guild_copy_again(struct guild_follower *f, bool messages)
 {
     struct guild_archive_ids *before = NULL;

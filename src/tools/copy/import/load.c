@@ -55,7 +55,7 @@ static void report_refused_entry(struct guild_archive_importer *l, struct str en
 }
 
 /* Imports in this process or by the running server. A running server must not be held for longer
- * than 20 ms, so the number of entries depends on the time that the last ones took. */
+ * than 20 ms, so a slow import halves the number of entries, and a fast import doubles it. */
 static enum err import_world_file_of_entries(struct guild_archive_importer *l, struct str text,
                                              size_t count, struct world_file_import_report *report)
 {
@@ -200,7 +200,7 @@ static void import_list_of_archive(struct guild_archive_importer *l, const char 
     guild_archive_importer_import_entries(l);
 }
 
-/* Imports the line of a file as a member of the guild that is no list. */
+/* Imports the only line of a file as a setting of the guild, such as the widget. */
 static void import_guild_setting(struct guild_archive_importer *l, const char *file,
                                  const char *name, world_entry_function *write)
 {

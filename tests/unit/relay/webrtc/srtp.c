@@ -1,4 +1,5 @@
-/* srtp.c - SRTP and SRTCP: vectors of the RFCs and of libsrtp, replays, rollover, bent packets. */
+/* srtp.c - SRTP and SRTCP: vectors of the RFCs and of libsrtp, replays, rollover, damaged
+ * packets. */
 #include "unit/unit.h"
 
 #include <sodium.h>
