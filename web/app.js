@@ -48,6 +48,7 @@ class App {
     this.rest.locale = () => this.store.settings.locale;
     this.rest.onchanged = () => this.store.touch("acted");
     this.rest.explain = explain;
+    this.rest.prove = (asked) => this.login.prove(asked);
     this.store.onmodal = (d) => showModal(this, d);
     this.voice = new Voice(this);
     this.commands = new CommandIndex(this);
@@ -107,18 +108,10 @@ class App {
     return this.login.enter(token, how);
   }
 
-  /** Handles the response to a login: a token, or a request for a two-factor code. */
+  /** Handles the response to a login: a token, or a request for a second factor. */
   async entered(answer, how) {
-    while (!answer.token) {
-      const code = await this.ask(t("Two-factor authentication"), t("Six-digit code or backup code"), "", t("Log in"));
-      if (!code) return;
-      const path = /^\d{6}$/.test(code) ? "totp" : "backup";
-      const next = await this.tryCall(
-        this.rest.anonymously("POST", `/auth/mfa/${path}`, { ticket: answer.ticket, code }),
-      );
-      if (next) answer = next;
-    }
-    return this.signIn(answer.token, how);
+    if (!answer.token) answer = await (await import("./security-keys.js")).finishLogin(this.rest, answer);
+    if (answer) return this.signIn(answer.token, how);
   }
 
   logOut() {

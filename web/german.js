@@ -1,14 +1,10 @@
 // german.js - the German translation: English text to German text. Names in braces stand for values.
 
-import { ACCOUNT_TEXTS } from "./german-account.js";
 import { SERVER_TEXTS } from "./german-server.js";
-import { VOICE_TEXTS } from "./german-voice.js";
 
 export { MESSAGES } from "./german-errors.js";
 export const GERMAN = {
-  ...ACCOUNT_TEXTS,
   ...SERVER_TEXTS,
-  ...VOICE_TEXTS,
   "Log in": "Anmelden",
   Register: "Registrieren",
   "Use a token": "Mit Token",
@@ -651,6 +647,15 @@ export const GERMAN = {
   "Six-digit code": "Sechsstelliger Code",
   "Each login asks for a code from your authenticator app.":
     "Jede Anmeldung fragt nach einem Code deiner Authenticator-App.",
+  "Security keys": "Sicherheitsschlüssel",
+  "A security key or passkey replaces the code, on this address only: {host}":
+    "Ein Sicherheitsschlüssel oder Passkey ersetzt den Code, nur unter dieser Adresse: {host}",
+  "Add a security key": "Sicherheitsschlüssel hinzufügen",
+  "Use a security key": "Sicherheitsschlüssel benutzen",
+  "The security key did not confirm this.": "Der Sicherheitsschlüssel hat das nicht bestätigt.",
+  "This browser cannot use security keys on this page. They need HTTPS.":
+    "Dieser Browser kann hier keine Sicherheitsschlüssel benutzen. Sie brauchen HTTPS.",
+  Confirm: "Bestätigen",
   "Generate new backup codes": "Neue Ersatzcodes erzeugen",
   "Show backup codes": "Ersatzcodes zeigen",
   "About me": "Über mich",
@@ -1133,4 +1138,215 @@ export const GERMAN = {
     "Dazu gehören auch Personen, mit denen du weder Server noch Freunde gemeinsam hast.",
   "Applies to servers that you join from now on. Friends can always write to you.":
     "Gilt für Server, denen du ab jetzt beitrittst. Freunde können dir immer schreiben.",
+
+  // accounts and account settings
+  "Picture. Move it with the arrow keys.": "Bild. Verschiebe es mit den Pfeiltasten.",
+  "Edit picture": "Bild zuschneiden",
+  Apply: "Übernehmen",
+  "Notifications while this page is closed": "Benachrichtigungen bei geschlossener Seite",
+  "For direct messages and mentions. The push service of your browser delivers them; it cannot read them.":
+    "Für Direktnachrichten und Erwähnungen. Der Push-Dienst deines Browsers stellt sie zu; lesen kann er sie nicht.",
+  "The file could not be loaded.": "Die Datei konnte nicht geladen werden.",
+  "Show the text": "Text anzeigen",
+  "Edit message": "Nachricht bearbeiten",
+  "Escape:": "Escape:",
+  "Enter:": "Eingabe:",
+  "Right click: who has reacted": "Rechtsklick: wer reagiert hat",
+  "Do not clear": "Nicht löschen",
+  "After 30 minutes": "Nach 30 Minuten",
+  "After 4 hours": "Nach 4 Stunden",
+  "At the end of the day": "Am Ende des Tages",
+  "Custom status": "Eigener Status",
+  Clear: "Löschen",
+  "This file is not a picture. Choose a PNG, JPEG, GIF or WebP file.":
+    "Diese Datei ist kein Bild. Wähle eine Datei mit PNG, JPEG, GIF oder WebP.",
+  "Choose a picture": "Bild wählen",
+  "The reactions could not be loaded: {reason}": "Die Reaktionen konnten nicht geladen werden: {reason}",
+  "Drop files here to attach them": "Dateien hier ablegen, um sie anzuhängen",
+  "Add people": "Personen hinzufügen",
+  "Group settings": "Gruppeneinstellungen",
+  "A group has at most {n} people. Choose fewer.": "Eine Gruppe hat höchstens {n} Personen. Wähle weniger.",
+  "Choose at least one friend.": "Wähle mindestens eine Person.",
+  "You have no friends whom you could add. Add friends first.":
+    "Du hast keine Freunde, die du hinzufügen könntest. Füge zuerst Freunde hinzu.",
+  "Leave group": "Gruppe verlassen",
+  "Leave {name}? You can only come back if a member adds you again.":
+    "{name} verlassen? Du kannst nur zurückkommen, wenn dich ein Mitglied wieder hinzufügt.",
+  "owner of the group": "Besitz der Gruppe",
+  "Without a name, the names of the members are shown.": "Ohne Namen werden die Namen der Mitglieder gezeigt.",
+  "Close direct message": "Direktnachricht schließen",
+  "Restore the account?": "Konto wiederherstellen?",
+  "This account is scheduled for deletion. If you restore it, it is kept.":
+    "Dieses Konto ist zur Löschung vorgemerkt. Wenn du es wiederherstellst, bleibt es erhalten.",
+  "This account is disabled. You can restore it if you disabled it yourself.":
+    "Dieses Konto ist deaktiviert. Du kannst es wiederherstellen, wenn du es selbst deaktiviert hast.",
+  "2 to 32 characters: small letters, digits, underscores and single dots.":
+    "2 bis 32 Zeichen: Kleinbuchstaben, Ziffern, Unterstriche und einzelne Punkte.",
+  Optional: "Freiwillig",
+  "At least eight characters": "Mindestens acht Zeichen",
+  "My account": "Mein Konto",
+  "This web client": "Dieser Webclient",
+  "Appearance and language": "Aussehen und Sprache",
+  Notifications: "Benachrichtigungen",
+  "Keyboard shortcuts": "Tastenkürzel",
+  Widget: "Widget",
+  "Other web sites can show who is online and an invite link. Everybody can read it.":
+    "Andere Websites können zeigen, wer online ist, und einen Einladungslink. Jeder kann das lesen.",
+  "Enable the widget": "Widget einschalten",
+  "Channel of the invite": "Kanal der Einladung",
+  "No invite": "Keine Einladung",
+  "To use this account again, log in with it.": "Melde dich an, um dieses Konto wieder zu benutzen.",
+  "Your email address is not verified yet. Open the link that the server has sent to it.":
+    "Deine E-Mail-Adresse ist noch nicht bestätigt. Öffne den Link, den der Server dorthin geschickt hat.",
+  "Your data": "Deine Daten",
+  "Disable or delete the account": "Konto deaktivieren oder löschen",
+  "A disabled account is hidden until you log in again. A deletion takes effect after 14 days.":
+    "Ein deaktiviertes Konto ist verborgen, bis du dich wieder anmeldest. Eine Löschung wirkt nach 14 Tagen.",
+  "All your devices are logged out. The account stays disabled until you log in again.":
+    "Alle deine Geräte werden abgemeldet. Das Konto bleibt deaktiviert, bis du dich wieder anmeldest.",
+  "Delete account": "Konto löschen",
+  "Your account is deleted after 14 days. If you log in before that, it is kept.":
+    "Dein Konto wird nach 14 Tagen gelöscht. Wenn du dich vorher anmeldest, bleibt es erhalten.",
+  "Same as the system": "Wie das System",
+  Dark: "Dunkel",
+  Light: "Hell",
+  Theme: "Farbschema",
+  "These apps may use your account. Remove those that you no longer use.":
+    "Diese Apps dürfen dein Konto benutzen. Entferne die, die du nicht mehr brauchst.",
+  "{name} can no longer use your account.": "{name} kann dein Konto nicht mehr benutzen.",
+  "The operator of this server has set up no platform to connect.":
+    "Der Betreiber dieses Servers hat keine Plattform zum Verbinden eingerichtet.",
+  "The export failed: {reason}": "Der Export ist fehlgeschlagen: {reason}",
+  "The export contains your profile, messages, settings and files.":
+    "Der Export enthält dein Profil, deine Nachrichten, Einstellungen und Dateien.",
+  "The server collects your data. This can take a few minutes.":
+    "Der Server sammelt deine Daten. Das kann einige Minuten dauern.",
+  "The export is ready ({size}). It can be downloaded until {time}.":
+    "Der Export ist fertig ({size}). Du kannst ihn bis {time} herunterladen.",
+  "Request my data": "Meine Daten anfordern",
+  Download: "Herunterladen",
+  Ctrl: "Strg",
+  Del: "Entf",
+  Shift: "Umschalt",
+  Enter: "Eingabe",
+  "Jump to a server, channel or person": "Zu einem Server, Kanal oder einer Person springen",
+  "Move in a list, or between messages": "In einer Liste oder zwischen Nachrichten bewegen",
+  "Edit your last message, if the message field is empty":
+    "Deine letzte Nachricht bearbeiten, wenn das Nachrichtenfeld leer ist",
+  "Edit the focused message": "Die fokussierte Nachricht bearbeiten",
+  "Reply to the focused message": "Auf die fokussierte Nachricht antworten",
+  "Forward the focused message": "Die fokussierte Nachricht weiterleiten",
+  "Delete the focused message": "Die fokussierte Nachricht löschen",
+  "Move the focused channel or role": "Den fokussierten Kanal oder die Rolle verschieben",
+  "List the commands of apps": "Die Befehle der Apps auflisten",
+  "New line in the message field": "Neue Zeile im Nachrichtenfeld",
+  "Close a dialog, or mark the channel as read": "Einen Dialog schließen oder den Kanal als gelesen markieren",
+  "Unknown client": "Unbekanntes Programm",
+  Insights: "Statistik",
+  "The last 28 days (UTC). Messages in threads and in channels that you cannot see are not counted.":
+    "Die letzten 28 Tage (UTC). Nachrichten in Threads und in Kanälen, die du nicht siehst, zählen nicht mit.",
+  "Most active channels": "Aktivste Kanäle",
+  "No messages in this time.": "Keine Nachrichten in dieser Zeit.",
+  Day: "Tag",
+  Joined: "Beigetreten",
+  Left: "Verlassen",
+  Bookmark: "Lesezeichen setzen",
+  Bookmarks: "Lesezeichen",
+  "Remove bookmark": "Lesezeichen entfernen",
+  "Bookmark removed": "Lesezeichen entfernt",
+  "Bookmarked. The direct messages list your bookmarks.": "Lesezeichen gesetzt. Bei den Direktnachrichten stehen alle.",
+  "The message was deleted, or you can no longer read it.":
+    "Die Nachricht wurde gelöscht, oder du kannst sie nicht mehr lesen.",
+  "No bookmarks yet": "Noch keine Lesezeichen",
+  "To bookmark a message, open the menu of the message and choose “Bookmark”.":
+    "Öffne das Menü einer Nachricht und wähle „Lesezeichen setzen“.",
+  "Only you see your bookmarks, on all your devices.": "Nur du siehst deine Lesezeichen, auf allen deinen Geräten.",
+  Pronouns: "Pronomen",
+  "Shown in your profile. At most 190 characters.": "Steht in deinem Profil. Höchstens 190 Zeichen.",
+  Banner: "Banner",
+  "Shown above your profile.": "Steht über deinem Profil.",
+  "Profile colour": "Profilfarbe",
+  "Shown above your profile if it has no banner.": "Steht über deinem Profil, wenn es kein Banner hat.",
+
+  // voice calls
+  "Voice connected": "Sprache verbunden",
+  "No sound": "Kein Ton",
+  "Voice settings": "Spracheinstellungen",
+  "Voice and video": "Sprache und Video",
+  "Voice controls": "Sprachsteuerung",
+  Devices: "Geräte",
+  "Turn off camera": "Kamera ausschalten",
+  "Turn on camera": "Kamera einschalten",
+  "Stop sharing": "Freigabe beenden",
+  "Share your screen": "Bildschirm teilen",
+  "You are connected on another device. Joining here moves the call to this window.":
+    "Du bist auf einem anderen Gerät verbunden. Wenn du hier beitrittst, wechselt das Gespräch in dieses Fenster.",
+  "Join voice": "Sprachkanal beitreten",
+  "Join call": "Anruf beitreten",
+  "Muted by a moderator": "Von der Moderation stummgeschaltet",
+  "Deafened by a moderator": "Von der Moderation taubgeschaltet",
+  "You are in the audience": "Du bist im Publikum",
+  "Accept and speak": "Annehmen und sprechen",
+  "Voice call": "Sprachanruf",
+  "Video call": "Videoanruf",
+  Call: "Anrufen",
+  "Incoming call": "Eingehender Anruf",
+  "Accept with video": "Mit Video annehmen",
+  "User volume": "Lautstärke der Person",
+  "Server mute": "Auf dem Server stummschalten",
+  "Server unmute": "Stummschaltung aufheben",
+  "Server deafen": "Auf dem Server taubschalten",
+  "Server undeafen": "Taubschaltung aufheben",
+  "Not end-to-end encrypted": "Nicht Ende-zu-Ende-verschlüsselt",
+  "The server could listen to this call, because this page does not support DAVE encryption.":
+    "Der Server könnte mithören, weil diese Seite die Verschlüsselung DAVE nicht unterstützt.",
+  "A moderator muted you: nobody hears you.": "Die Moderation hat dich stummgeschaltet: Niemand hört dich.",
+  "A moderator deafened you: you hear nobody.": "Die Moderation hat dich taubgeschaltet: Du hörst niemanden.",
+  "Default microphone": "Standardmikrofon",
+  "Default output": "Standardausgabe",
+  Default: "Standard",
+  Microphone: "Mikrofon",
+  Camera: "Kamera",
+  "Test camera": "Kamera testen",
+  "Input level": "Eingangspegel",
+  "Input mode": "Eingabemodus",
+  "Input sensitivity": "Eingangsempfindlichkeit",
+  "Voice activity": "Sprachaktivierung",
+  "Push to talk": "Push-to-Talk",
+  "Key for push to talk": "Taste für Push-to-Talk",
+  "Press a key…": "Taste drücken …",
+  "Output device": "Ausgabegerät",
+  "Output volume": "Ausgabelautstärke",
+  "Echo cancellation": "Echounterdrückung",
+  "Noise suppression and automatic gain": "Rauschunterdrückung und automatische Verstärkung",
+  "No sounds yet": "Noch keine Sounds",
+  "Members with the permission can upload sounds in the server settings.":
+    "Mitglieder mit der Berechtigung können in den Servereinstellungen Sounds hochladen.",
+  "and {n} more": "und {n} weitere",
+  "Back to the grid": "Zurück zur Übersicht",
+  "Show {name} large": "{name} groß anzeigen",
+  "Watch stream": "Stream ansehen",
+  "Stop watching": "Nicht mehr ansehen",
+  "Browsers give microphone and camera only to pages on https or localhost. Open this server by https.":
+    "Browser geben Mikrofon und Kamera nur Seiten mit https oder auf localhost. Öffne diesen Server mit https.",
+  "The screen cannot be shared: {reason}": "Der Bildschirm kann nicht geteilt werden: {reason}",
+  "The browser blocks the camera. Allow it in the page settings of the browser.":
+    "Der Browser blockiert die Kamera. Erlaube sie in den Seiteneinstellungen des Browsers.",
+  "No camera was found. Connect one and try again.":
+    "Es wurde keine Kamera gefunden. Schließe eine an und versuche es erneut.",
+  "The camera does not start: {reason}": "Die Kamera startet nicht: {reason}",
+  "The microphone does not start: {reason}": "Das Mikrofon startet nicht: {reason}",
+  "This server allows only end-to-end encrypted calls, which this page cannot do. Use an app that supports DAVE.":
+    "Dieser Server verlangt Ende-zu-Ende-Verschlüsselung, die diese Seite nicht kann. Nimm eine App mit DAVE.",
+  "The voice server has no room for you now. Try again in a minute.":
+    "Der Sprachserver hat gerade keinen Platz für dich. Versuche es in einer Minute erneut.",
+  "No sound arrives: a firewall blocks UDP to the voice server. Ask the operator, or use another network.":
+    "Kein Ton: Eine Firewall blockiert UDP zum Sprachserver. Frage den Betreiber oder nimm ein anderes Netz.",
+  "This server carries no sound. Its operator can set voice-port to turn voice on.":
+    "Dieser Server überträgt keinen Ton. Der Betreiber kann Sprache mit voice-port einschalten.",
+  "The stream has no room for another viewer.": "Der Stream hat keinen Platz für weitere Zuschauer.",
+  "You need the permission Video and screen sharing here.":
+    "Hier fehlt dir die Berechtigung „Video und Bildschirmübertragung“.",
+  "In this channel, no screens can be shared.": "In diesem Kanal kann kein Bildschirm geteilt werden.",
+  "{ms} ms, {loss} % lost": "{ms} ms, {loss} % verloren",
 };

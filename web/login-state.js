@@ -83,6 +83,14 @@ export class LoginState {
     }
   }
 
+  /** Asks the user for a proof of identity, which can take longer than other tabs wait for a new token. */
+  async prove(asked) {
+    const { proveIdentity } = await import("./security-keys.js");
+    const proof = await proveIdentity(this.app.rest, asked);
+    if (this.renewing && !isTabLogin()) announceRenewal();
+    return proof;
+  }
+
   /**
    * Logs out. Closes the gateway session before it revokes the token; otherwise the login page would be drawn twice.
    * Removes the stored token before it revokes the token, so that other tabs show "logged out" instead of "session

@@ -45,7 +45,8 @@ function firstField(node, path) {
 /** The response header in which the server names the missing permissions. */
 const CAUSE = "X-Guildhall-Cause";
 /** Error code of a request that needs a proof of identity, such as the password. The client stays logged in. */
-export const PROOF_REQUIRED = 60003;
+const PROOF_REQUIRED = 60003;
+const PROOF = "X-Discord-MFA-Authorization";
 const LONGEST_WAIT_S = 10;
 const pause = (s) => new Promise((go) => setTimeout(go, s * 1000));
 
@@ -73,6 +74,11 @@ export class Rest {
      * @type {(...facts: any[]) => string|undefined}
      */
     this.explain = () => undefined;
+    /**
+     * Asks the user for a proof of identity and returns it; undefined if the user cancels. The application sets this.
+     * @type {(asked: any) => Promise<string|undefined>}
+     */
+    this.prove = async () => undefined;
   }
   /**
    * Sends a request and returns its JSON answer.
@@ -98,6 +104,11 @@ export class Rest {
       if (answer.ok) return json;
       if (answer.status === 429 && tries < 3 && json?.retry_after <= LONGEST_WAIT_S) {
         await pause(json.retry_after);
+        continue;
+      }
+      const proof = json?.mfa && !headers[PROOF] && (await this.prove(json.mfa));
+      if (proof) {
+        headers[PROOF] = proof;
         continue;
       }
       if (answer.status === 401 && this.token && json?.code !== PROOF_REQUIRED) this.onunauthorized();

@@ -8,10 +8,8 @@ const FILES = [
   "icons.js",
   "translate.js",
   "german.js",
-  "german-account.js",
   "german-server.js",
   "german-errors.js",
-  "german-voice.js",
   "style.css",
   "icon.svg",
 ];

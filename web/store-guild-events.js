@@ -36,6 +36,7 @@ export const GUILD_HANDLERS = {
     this.me = this.keepUser(d.user);
     this.session = d.session_id;
     this.login = d.auth_session_id_hash;
+    this.factors = d.auth?.authenticator_types || [];
     this.settings = d.user_settings || {};
     (d.users || []).forEach((u) => this.keepUser(u));
     d.guilds.forEach((g) => this.addGuild(g));

@@ -36,6 +36,16 @@ static enum err write_private_channels_json(struct tx *tx, const struct payload_
                                     out);
 }
 
+static enum err write_auth_json(struct tx *tx, snowflake user_id, struct json_writer *out)
+{
+    json_write_name(out, "auth");
+    json_begin_object(out);
+    json_write_name(out, "authenticator_types");
+    enum err e = write_authenticator_types_json(tx, user_id, out);
+    json_end_object(out);
+    return e;
+}
+
 static const char SELECT_NOTES[] = "select target_id, note from notes where user_id = $1";
 
 static enum err write_notes_json(struct tx *tx, snowflake user_id, struct json_writer *out)
@@ -129,13 +139,14 @@ static enum err write_ready_fields_of_user_json(struct tx *tx, const struct payl
                                        out);
     if (!e)
         e = write_ready_settings_proto(tx, v->user_id, out);
+    if (!e)
+        e = write_auth_json(tx, v->user_id, out);
     if (e)
         return e;
     write_empty_list_fields_json(out, lists);
     if (!ready_event_writer_has_user_list(v->ready_writer))
         write_raw_json_member(out, "users", "[]");
     write_raw_json_member(out, "consents", "{\"personalization\":{\"consented\":false}}");
-    write_raw_json_member(out, "auth", "{\"authenticator_types\":[]}");
     write_raw_json_member(out, "analytics_token", "\"\"");
     write_raw_json_member(out, "country_code", "\"ZZ\"");
     write_raw_json_member(out, "tutorial", "null");

@@ -13,7 +13,7 @@ import ts from "typescript";
 const [folder] = process.argv.slice(2);
 const TABLES = { "german.js": "GERMAN" };
 /** Files that contain parts of the German table. The table itself includes them. */
-const PARTS = new Set(["german-server.js", "german-voice.js", "german-errors.js", "german-account.js"]);
+const PARTS = new Set(["german-server.js", "german-errors.js"]);
 
 /** Which arguments of these functions are displayed. @type {Record<string, (i: number) => boolean>} */
 const SHOWN_ARGUMENTS = {

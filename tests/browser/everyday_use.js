@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { readQr } from "./qr_reader.js";
-import { call, enter, field, frames, general, options, say, seen, server } from "./harness.js";
+import { browserSideOf, call, enter, field, frames, general, options, say, seen, server } from "./harness.js";
 import { Server, Speaker, until } from "./demo_server.js";
 
 /** Returns the current code of an authenticator app. */
@@ -375,6 +375,75 @@ export const TESTS = {
     await page.getByLabel("Six-digit code or backup code").last().fill(backup[1]);
     await page.getByRole("button", { name: "Turn off" }).click();
     await page.getByRole("group", { name: "Key" }).waitFor();
+    await page.close();
+  },
+
+  async security_key_is_registered_used_renamed_and_removed() {
+    await server().call(null, "POST", "/auth/register", { username: "kim", password: "correct horse" });
+    // Browsers accept no address as the host of a key.
+    const page = await enter(null, { elsewhere: true, locale: "en-GB" }), url = server().url.replace("127.0.0.1", "localhost"), open = (path) => page.goto(url + path);
+    const browserSide = await browserSideOf(page), button = (name) => page.getByRole("button", { name, exact: true }).last();
+    await browserSide.send("WebAuthn.enable");
+    const { authenticatorId } = await browserSide.send("WebAuthn.addVirtualAuthenticator", { options: { protocol: "ctap2", transport: "usb", automaticPresenceSimulation: true } });
+    const login = async () => {
+      await open("/login");
+      await page.getByLabel("Username or email").fill("kim");
+      await page.getByLabel("Password").fill("correct horse");
+      await button("Log in").click();
+    };
+    await login();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await open("/settings/security");
+    await page.getByLabel("Name").fill("Blue key");
+    await button("Add a security key").click();
+    const proof = page.getByRole("dialog", { name: "Password" });
+    await proof.getByLabel("Password").fill("wrong horse");
+    await proof.getByRole("button", { name: "Confirm" }).click();
+    await proof.getByText("Password does not match.", { exact: true }).waitFor();
+    await proof.getByLabel("Password").fill("correct horse");
+    await proof.getByRole("button", { name: "Confirm" }).click();
+    const codes = page.getByRole("dialog", { name: "Backup codes" });
+    await codes.waitFor();
+    const backup = await codes.getByRole("listitem").allTextContents();
+    assert.equal(backup.length, 10);
+    await codes.getByRole("button", { name: "Close" }).click();
+    const row = page.getByRole("row").filter({ hasText: "Blue key" });
+    await row.waitFor();
+    await page.getByRole("img", { name: "The key as a QR code" }).waitFor(); // an authenticator app can still be added
+
+    await page.evaluate(() => sessionStorage.clear());
+    await login();
+    const asked = page.getByRole("dialog", { name: "Two-factor authentication" });
+    await browserSide.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+    await asked.getByRole("button", { name: "Use a security key" }).click();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+
+    // A change of the account without a code asks for the key.
+    await open("/settings/account");
+    const change = page.locator("form").filter({ hasText: "Username" }).first();
+    await change.getByLabel("Username").fill("kimberley");
+    await change.getByLabel("Current password").fill("correct horse");
+    await change.getByRole("button", { name: "Save" }).click();
+    await asked.getByRole("button", { name: "Use a security key" }).click();
+    await change.getByText("Done").waitFor();
+
+    await open("/settings/security");
+    await row.getByRole("button", { name: "Rename" }).click();
+    await page.getByRole("dialog", { name: "Rename" }).getByRole("textbox").fill("Red key");
+    await button("Save").click();
+    await asked.getByRole("button", { name: "Use a security key" }).click();
+    await page.getByRole("row").filter({ hasText: "Red key" }).waitFor();
+
+    // Without the key, a backup code is the proof.
+    await browserSide.send("WebAuthn.removeVirtualAuthenticator", { authenticatorId });
+    await page.getByRole("row").filter({ hasText: "Red key" }).getByRole("button", { name: "Remove" }).click();
+    await asked.getByRole("textbox").fill("wrong code");
+    await asked.getByRole("button", { name: "Confirm" }).click();
+    await asked.getByText("Invalid two-factor code").waitFor();
+    await asked.getByRole("textbox").fill(backup[0]);
+    await asked.getByRole("button", { name: "Confirm" }).click();
+    await page.getByText("Nothing here yet").waitFor();
+    assert.equal(await page.getByRole("heading", { name: "Backup codes" }).count(), 0); // the second factor is off
     await page.close();
   },
 

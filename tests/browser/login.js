@@ -215,8 +215,9 @@ export const TESTS = {
     const { current } = await stored(page);
     await page.turn("/settings/sessions");
     await page.getByRole("button", { name: "Log out everywhere" }).click();
-    const everywhere = page.getByRole("dialog", { name: "Log out everywhere" });
-    const confirm = everywhere.getByRole("button", { name: "Log out everywhere" });
+    await page.getByRole("dialog", { name: "Log out everywhere" }).getByRole("button", { name: "Log out everywhere" }).click();
+    const everywhere = page.getByRole("dialog", { name: "Password" });
+    const confirm = everywhere.getByRole("button", { name: "Confirm" });
     await confirm.click();
     await everywhere.getByText("Please fill this in").waitFor();
     await everywhere.getByLabel("Password").fill("wrong horse");

@@ -189,11 +189,12 @@ export const TESTS = {
     await logins.nth(2).waitFor();
     assert.deepEqual(await Promise.all([0, 1, 2].map(async (i) => [/this session/.test(await logins.nth(i).textContent()), await logins.nth(i).getByRole("button").textContent()])), [[false, "Log out"], [true, "Log out"], [false, "Log out"]]);
     await logins.nth(2).getByRole("button", { name: "Log out" }).click();
-    const dialog = page.getByRole("dialog", { name: "Log out of this session" });
-    await dialog.getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("dialog", { name: "Log out of this session" }).getByRole("button", { name: "Log out" }).click();
+    const dialog = page.getByRole("dialog", { name: "Password" });
+    await dialog.getByRole("button", { name: "Confirm" }).click();
     await dialog.getByText("Please fill this in").waitFor(); // the password proves who it is
     await dialog.getByLabel("Password").fill("correct horse");
-    await dialog.getByRole("button", { name: "Log out" }).click();
+    await dialog.getByRole("button", { name: "Confirm" }).click();
     await dialog.waitFor({ state: "detached" });
     await logins.nth(2).waitFor({ state: "detached" });
     await assert.rejects(server().call(other.token, "GET", "/users/@me"), /401/);

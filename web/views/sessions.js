@@ -1,8 +1,7 @@
 // sessions.js - the settings page with the login sessions of the account, which the user can end.
-import { dialog, fill, h } from "../dom.js";
-import { quickForm, small, table } from "../forms.js";
+import { fill, h } from "../dom.js";
+import { small, table } from "../forms.js";
 import { relative } from "../markdown.js";
-import { PROOF_REQUIRED } from "../rest.js";
 import { t } from "../translate.js";
 
 const MOST_PER_REQUEST = 1000;
@@ -37,34 +36,16 @@ export async function sessions(app, body, redraw) {
   const all = (await app.rest.get("/auth/sessions")).user_sessions;
   const isThis = (s) => s.id_hash === app.store.login;
   const others = all.filter((s) => !isThis(s));
-  const end = async (list, proof) => {
-    for (let i = 0; i < list.length; i += MOST_PER_REQUEST)
-      await app.rest.post("/auth/sessions/logout", {
-        session_id_hashes: list.slice(i, i + MOST_PER_REQUEST).map((s) => s.id_hash),
-        ...proof,
-      });
+  /** Ends the login sessions if the user confirms it; the server also asks for a proof of identity. */
+  const confirmEnd = async (list, title, words, action) => {
+    if (!(await app.confirm(title, words, action))) return false;
+    const ids = list.map((s) => s.id_hash);
+    const end = async () => {
+      while (ids.length)
+        await app.rest.post("/auth/sessions/logout", { session_id_hashes: ids.splice(0, MOST_PER_REQUEST) });
+    };
+    return app.tryCall(end());
   };
-  const secret = app.store.me.mfa_enabled
-    ? { name: "code", label: t("Six-digit code or backup code") }
-    : { name: "password", label: t("Password"), type: "password", props: { autocomplete: "current-password" } };
-  /** Asks for a proof of identity and ends the chosen login sessions. Resolves to true if the sessions were ended. */
-  const confirmEnd = (list, title, words, action) =>
-    dialog(title, (close) =>
-      h(
-        "div.stack",
-        null,
-        h("p", null, words),
-        quickForm([secret], action, async (v) => {
-          const text = v[secret.name].trim();
-          await end(list, text ? { [secret.name]: text } : {}).catch((refusal) => {
-            if (refusal.code === PROOF_REQUIRED)
-              refusal.at = (name) => name === secret.name && t("Please fill this in");
-            throw refusal;
-          });
-          close(true);
-        }),
-      ),
-    );
   const endOne = async (s) => {
     const words = t("The device of this session is logged out at once.");
     if (await confirmEnd([s], t("Log out of this session"), words, t("Log out"))) redraw();

@@ -31,6 +31,9 @@ enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken
  * address. */
 enum err user_insert_row(struct tx *tx, const struct user *u);
 
+/* Writes the types of second factors that the account has: 1 is a security key, 2 is TOTP. */
+enum err write_authenticator_types_json(struct tx *tx, snowflake user_id, struct json_writer *out);
+
 /* Reads the two profile theme colours as a JSON array; null if the user has not chosen any. */
 enum err profile_theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);
 

@@ -203,6 +203,7 @@ enum err modify_current_user(struct call *call)
     const struct profile_change *change = call_get_stage_data(call, "profile_change");
     struct user_with_token out = { .token = call->token };
     struct user before;
+    bool verified = true;
     const char *taken;
 
     enum err e = user_find(call->tx, call->caller->id, &out.user);
@@ -212,8 +213,8 @@ enum err modify_current_user(struct call *call)
         return refuse_wrong_password(call);
 
     if (patch_needs_password(call))
-        e = mfa_consume_caller_code(call, &out.user, &in->code);
-    if (e)
+        e = check_caller_second_factor(call, &out.user, &in->code, &verified);
+    if (e || !verified)
         return e;
 
     before = out.user;

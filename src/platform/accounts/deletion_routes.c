@@ -30,12 +30,14 @@ enum err prepare_delete_account(struct call *call)
     return mfa_count_code_attempt_of_caller(call, &in->code);
 }
 
-static enum err read_caller_after_password_and_code(struct call *call, struct user *ret)
+static enum err check_caller_password_and_second_factor(struct call *call, struct user *ret,
+                                                        bool *ret_verified)
 {
     const struct account_deletion_request *in = call->body;
     enum err e = read_caller_after_password_check(call, ret);
 
-    return e ? e : mfa_consume_caller_code(call, ret, &in->code);
+    *ret_verified = false;
+    return e ? e : check_caller_second_factor(call, ret, &in->code, ret_verified);
 }
 
 /* Schedules the account's deletion and disables the account. A log-in with the field undelete
@@ -43,16 +45,18 @@ static enum err read_caller_after_password_and_code(struct call *call, struct us
 enum err delete_account(struct call *call)
 {
     struct user user;
-    enum err e = read_caller_after_password_and_code(call, &user);
+    bool verified;
+    enum err e = check_caller_password_and_second_factor(call, &user, &verified);
 
-    return e ? e : account_schedule_deletion(call, &user);
+    return e || !verified ? e : account_schedule_deletion(call, &user);
 }
 
 /* Disables the account until its owner logs in with the field undelete. */
 enum err disable_account(struct call *call)
 {
     struct user user;
-    enum err e = read_caller_after_password_and_code(call, &user);
+    bool verified;
+    enum err e = check_caller_password_and_second_factor(call, &user, &verified);
 
-    return e ? e : account_disable_by_owner(call, &user);
+    return e || !verified ? e : account_disable_by_owner(call, &user);
 }

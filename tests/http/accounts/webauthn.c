@@ -9,6 +9,7 @@
 #include "apps.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "gateway_conn.h"
 #include "people.h"
 #include "platform/accounts/mfa/totp.h"
 
@@ -500,7 +501,79 @@ static void totp_and_security_keys_are_independent(struct world *w)
     authenticator_free(key);
 }
 
+/* Sends the request without a proof, then with a proof by the key; returns the second answer. */
+static struct answer request_with_key(struct client *c, struct authenticator *key,
+                                      const char *method, const char *path, const char *json)
+{
+    struct answer refused = request_from(c, key->host, method, path, "", json);
+    const char *proof = prove(c, key, refused);
+
+    world_wait(c->world, 10);
+    return request_from(c, key->host, method, path, proof, json);
+}
+
+static void security_key_replaces_the_code_where_a_body_has_one(struct world *w)
+{
+    struct client *ada = register_ada(w);
+    struct authenticator *key = authenticator_new(w);
+    const char *rename = "{'password': 'correct horse', 'username': 'countess'}";
+    const char *wrong = "{'password': 'wrong horse', 'username': 'countess'}";
+    const char *password = "{'password': 'correct horse'}";
+
+    expect_status(register_key(ada, key, password, "Alien"), 200);
+    world_wait(w, 10);
+    /* The key does not replace the password, and it works on the pages of its own host only. */
+    expect_invalid(request_from(ada, "chat.example", "PATCH", "/users/@me", "", wrong), "password",
+                   "PASSWORD_DOES_NOT_MATCH");
+    expect_error(request_from(ada, "other.example", "PATCH", "/users/@me", "", rename), 400, 60008);
+    expect_error(request_from(ada, "chat.example", "PATCH", "/users/@me", "1.2.3.4", rename), 401,
+                 60003);
+    expect_json(client_get(ada, "/users/@me"), "{'username': 'ada'}");
+
+    expect_json(request_with_key(ada, key, "PATCH", "/users/@me", rename),
+                "{'username': 'countess'}");
+    world_wait(w, 10);
+    struct answer a =
+        request_with_key(ada, key, "POST", "/auth/verify/view-backup-codes-challenge", password);
+    expect_status(a, 200);
+    expect(answer_text(a, "nonce"));
+    world_wait(w, 60);
+    expect_error(request_from(ada, "chat.example", "POST", "/users/@me/mfa/totp/disable", "", "{}"),
+                 400, 60002);
+    expect_status(request_with_key(ada, key, "POST", "/users/@me/disable", password), 204);
+    authenticator_free(key);
+}
+
+static void expect_factors_in_ready(struct client *c, const char *types)
+{
+    struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
+
+    expect_op(g, 10);
+    conn_identify(g, "");
+    expect_dispatch(g, "READY", "{'auth': {'authenticator_types': %s}}", types);
+    conn_close(g, 1000);
+}
+
+static void ready_event_lists_the_types_of_second_factors(struct world *w)
+{
+    struct client *ada = register_ada(w);
+    struct authenticator *key = authenticator_new(w);
+
+    expect_factors_in_ready(ada, "[]");
+    expect_status(register_key(ada, key, "{'password': 'correct horse'}", "Alien"), 200);
+    expect_factors_in_ready(ada, "[1]");
+    world_wait(w, 60);
+    struct answer a =
+        request_with_key(ada, key, "POST", ENABLE,
+                         TEXT(w, "{'password': 'correct horse', 'secret': '%s', 'code': '%s'}",
+                              SECRET, code_of_step(w, 0)));
+    expect_status(a, 200);
+    expect_factors_in_ready(world_client_with(w, answer_text(a, "token")), "[1, 2]");
+    authenticator_free(key);
+}
+
 const struct test webauthn_tests[] = {
+    TEST(security_key_replaces_the_code_where_a_body_has_one),
     TEST(log_in_with_a_security_key_works_once_per_challenge),
     TEST_WITH(what_a_security_key_signed_must_fit_the_challenge, buckets_only),
     TEST(registering_a_security_key_requires_a_proof_and_the_challenge),
@@ -508,5 +581,6 @@ const struct test webauthn_tests[] = {
     TEST(keys_are_renamed_and_deleted_with_a_proof_and_events),
     TEST(turning_the_second_factor_on_or_off_ends_sessions_and_proofs),
     TEST(totp_and_security_keys_are_independent),
+    TEST(ready_event_lists_the_types_of_second_factors),
     { 0 },
 };

@@ -8,21 +8,20 @@ import { dataExport } from "./data-export.js";
 export async function account(app, body, redraw) {
   const me = app.store.me;
   const password = { name: "password", label: t("Current password"), type: "password", required: true };
-  const code = me.mfa_enabled ? [{ name: "code", label: t("Six-digit code or backup code"), required: true }] : [];
+  const code = me.mfa_enabled ? [{ name: "code", label: t("Six-digit code or backup code") }] : [];
+  /** Without a code, the server asks for a security key, if the account has one. */
+  const send = (method, path, v) => app.renew(app.rest.call(method, path, { ...v, code: v.code || undefined }));
   const change = (rows, done) =>
     quickForm([...rows, password, ...code], t("Save"), async (v) => {
-      await app.renew(app.rest.patch("/users/@me", v));
+      await send("PATCH", "/users/@me", v);
       if (done) await redraw();
     });
   /** Asks for the password, sends a request to `path` that disables or deletes the account, and logs out. */
   const leave = async (path, title, intro) => {
-    const done = await formDialog(
-      title,
-      [password, ...code],
-      title,
-      (v) => app.renew(app.rest.post(`/users/@me/${path}`, v)),
-      { intro, danger: true },
-    );
+    const done = await formDialog(title, [password, ...code], title, (v) => send("POST", `/users/@me/${path}`, v), {
+      intro,
+      danger: true,
+    });
     if (done) app.login.leave(t("To use this account again, log in with it."));
   };
   fill(

@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "api/auth/secret_encryption.h"
 #include "base/clock.h"
+#include "platform/accounts/accounts.h"
 #include "platform/accounts/mfa/bodies.h"
 
 enum { SALT_BYTES = 16, TICKET_LIFE_S = 300, TICKET_MARK = 9, TICKET_MAC = 24 };
@@ -41,6 +42,28 @@ enum err mfa_settings_find(struct call *call, snowflake user_id, struct mfa_sett
     if (secret.n != TOTP_SECRET)
         return ERR_INTERNAL; /* the stored secret was encrypted with another server key */
     memcpy(ret->secret, secret.p, TOTP_SECRET);
+    return OK;
+}
+
+enum err write_authenticator_types_json(struct tx *tx, snowflake user_id, struct json_writer *out)
+{
+    enum { TYPE_WEBAUTHN = 1, TYPE_TOTP = 2 };
+    struct rows row;
+    enum err e = tx_one_or(
+        tx,
+        "select case when exists (select 1 from webauthn_credentials where user_id = $1) then 1 "
+        "else 0 end, case when exists (select 1 from mfa where user_id = $1 and length(secret) > "
+        "0) then 1 else 0 end",
+        BIND(v_id(user_id)), ERR_INTERNAL, &row);
+
+    if (e)
+        return e;
+    json_begin_array(out);
+    if (row_int(&row, 0))
+        json_write_int(out, TYPE_WEBAUTHN);
+    if (row_int(&row, 1))
+        json_write_int(out, TYPE_TOTP);
+    json_end_array(out);
     return OK;
 }
 

@@ -45,7 +45,8 @@ enum err mfa_consume_backup_code(struct call *call, const struct mfa_settings *m
  * code. */
 enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code);
 /* Consumes the TOTP or backup code that the caller sent. If the caller sent none, returns OK if the
- * account has no second factor, else ERR_MFA_CODE. Call it in the handler. */
+ * account has no second factor, else ERR_MFA_CODE. Handlers call check_caller_second_factor or
+ * check_caller_identity, which also accept a security key. */
 enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
                                  const struct opt_str *code);
 
@@ -107,6 +108,13 @@ enum err prepare_identity_check(struct call *call, const struct opt_str *passwor
  * ticket for POST /mfa/finish, and *ret_verified is false: the handler then returns OK. An account
  * with neither password nor second factor needs no proof. Call it in the handler. */
 enum err check_caller_identity(struct call *call, struct user *ret, bool *ret_verified);
+
+/* Checks the second factor in routes whose body has a code: the code, or without a code the header
+ * X-Discord-MFA-Authorization. If both are missing and the account has a security key for the
+ * caller's page, replies as check_caller_identity does; without such a key, returns ERR_MFA_CODE.
+ * Call it in the handler, after mfa_count_code_attempt_of_caller in prepare. */
+enum err check_caller_second_factor(struct call *call, const struct user *caller,
+                                    const struct opt_str *code, bool *ret_verified);
 
 extern const struct rate_limit limit_mfa; /* attempts per IP address */
 extern const struct type mfa_finish_body;

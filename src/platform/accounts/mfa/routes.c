@@ -203,6 +203,7 @@ static enum err disable_totp(struct call *call)
     struct list keys = { 0 };
     struct user user;
     struct mfa_settings m;
+    bool verified = false;
     enum err e = user_find(call->tx, call->caller->id, &user);
 
     if (!e)
@@ -210,9 +211,10 @@ static enum err disable_totp(struct call *call)
     if (!e && !m.has_totp)
         e = ERR_MFA_OFF;
     if (!e)
-        e = mfa_consume_caller_code(call, &user, &in->code);
-    if (!e)
-        e = webauthn_credentials_list(call->tx, user.id, &keys);
+        e = check_caller_second_factor(call, &user, &in->code, &verified);
+    if (e || !verified)
+        return e;
+    e = webauthn_credentials_list(call->tx, user.id, &keys);
     if (!e)
         e = keys.count ? mfa_remove_totp(call, user.id) : mfa_settings_remove(call, user.id);
     if (!e)
@@ -241,19 +243,20 @@ static enum err prepare_backup_codes_challenge(struct call *call)
     return mfa_count_code_attempt_of_caller(call, &in->code);
 }
 
-/* Viewing backup codes needs a code and the password, because a backup code can disable the second
- * factor. */
+/* Viewing backup codes needs a second factor and the password, because a backup code can disable
+ * the second factor. */
 static enum err view_backup_codes_challenge(struct call *call)
 {
     const struct mfa_challenge_request *in = call->body;
     struct user user;
+    bool verified = false;
     enum err e = read_caller_after_password_check(call, &user);
 
     if (!e && !user.mfa_enabled)
         e = ERR_MFA_OFF;
     if (!e)
-        e = mfa_consume_caller_code(call, &user, &in->code);
-    if (e)
+        e = check_caller_second_factor(call, &user, &in->code, &verified);
+    if (e || !verified)
         return e;
     return call_reply_with_object(
         call, &(struct mfa_challenge_nonces){ mfa_ticket_create(call, &user, TICKET_CODES),

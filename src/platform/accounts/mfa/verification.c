@@ -167,6 +167,34 @@ enum err check_caller_identity(struct call *call, struct user *ret, bool *ret_ve
     return e || *ret_verified ? e : reply_that_mfa_is_required(call, ret);
 }
 
+static bool caller_has_proof_in_header(struct call *call, const struct user *caller)
+{
+    struct str token =
+        http_find_header(call->exchange->request, STR("X-Discord-MFA-Authorization"));
+    snowflake user_id;
+
+    return mfa_ticket_verify(call, token, TICKET_VERIFIED, &user_id) && user_id == caller->id &&
+           mfa_ticket_matches_user(call, token, caller);
+}
+
+enum err check_caller_second_factor(struct call *call, const struct user *caller,
+                                    const struct opt_str *code, bool *ret_verified)
+{
+    struct opt_str challenge = { .given = GIVEN_NULL };
+    enum err e = OK;
+
+    *ret_verified = true;
+    if (!caller->mfa_enabled || code->given == GIVEN)
+        return mfa_consume_caller_code(call, caller, code);
+    if (caller_has_proof_in_header(call, caller))
+        return OK;
+    *ret_verified = false;
+    e = webauthn_request_options(call, caller->id, STR(""), &challenge);
+    if (e)
+        return e;
+    return challenge.given == GIVEN ? reply_that_mfa_is_required(call, caller) : ERR_MFA_CODE;
+}
+
 /* --- POST /mfa/finish ------------------------------------------------------------------ */
 
 struct mfa_verification {
