@@ -38,8 +38,7 @@ static enum err read_caller_after_password_and_code(struct call *call, struct us
     return e ? e : mfa_consume_caller_code(call, ret, &in->code);
 }
 
-/* Schedules the account's deletion and disables the account. A log-in with the field undelete
- * cancels the deletion. */
+/* Schedules the deletion and disables the account. A log-in with undelete cancels the deletion. */
 enum err delete_account(struct call *call)
 {
     struct user user;
