@@ -53,7 +53,7 @@ static enum err compare_delivered_entries_with_log(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Ends all resumable sessions of the cluster, because they may have received lost events. Then
+/* Makes all sessions of the cluster unresumable, because they may have received lost events. Then
  * makes sure that new log entries get positions that were never delivered. */
 static enum err reset_after_lost_log_entries(struct tx *tx, void *arg)
 {

@@ -115,7 +115,7 @@ static void plan_step_init(struct decode_plan_step *s, const struct field *f, si
         s->kind = STEP_OTHER;
 }
 
-/* Initializes a decode plan's field predictions: each field of the schema precedes the next one. */
+/* Initializes a decode plan's predictions: after each field, the schema's next field follows. */
 static void plan_init_field_predictions(struct decode_plan *p, size_t count)
 {
     plan_step_set_unmatchable(&p->steps[count]);

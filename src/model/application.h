@@ -98,7 +98,7 @@ struct application {
     bool is_verified, is_discoverable, is_monetized, hook;
     struct list interactions_event_types, eligible_oauth2_scopes; /* always empty */
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     snowflake owner_id; /* account of the owner; if a team owns the app, the team's owner */
     snowflake team_id;  /* id of the team that owns the app; 0 if a user owns the app */
     snowflake bot_id;

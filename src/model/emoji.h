@@ -11,7 +11,7 @@ struct emoji {
     const struct user *user; /* user who uploaded the emoji; if NULL, not in the JSON */
     bool require_colons, managed, animated, available;
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     /* Owner of the emoji: a guild or an application; the other id is 0. */
     snowflake guild_id, application_id;
     snowflake user_id;    /* uploader; 0 if unknown */

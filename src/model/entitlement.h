@@ -23,7 +23,7 @@ struct entitlement {
     bool deleted, consumed;
     struct opt_int starts_at, ends_at; /* microseconds; null means no limit */
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     int64_t sku_type;
     bool test;
     struct opt_int deleted_at;

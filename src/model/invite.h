@@ -36,7 +36,7 @@ struct invite {
     int64_t uses, max_uses, max_age, created_at;
     bool temporary;
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     struct list role_ids; /* snowflakes */
     /* items: struct role, those roles in role_ids that exist and can be assigned. */
     struct list named_roles;

@@ -61,7 +61,7 @@ struct attachment {
     /* Flags of the attachment (enum attachment_flags); absent if there are none. */
     struct opt_int flags;
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     snowflake file_id; /* id of the stored file; 0 if the file has the same id as the attachment */
     bool snapshot;     /* whether the attachment belongs to the forwarded message (snapshot) */
 };
@@ -111,7 +111,7 @@ struct message {
     const struct member *member; /* the author's guild member, without .user */
     struct opt_int channel_type;
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     snowflake author_id;
     int64_t pinned_at; /* microseconds; 0 if unknown */
     struct opt_str webhook_name, webhook_avatar;

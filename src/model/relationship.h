@@ -58,7 +58,7 @@ enum { SUGGESTION_EXTERNAL_FRIEND = 1 };
 
 struct friend_suggestion_reason {
     int64_t type;
-    /* Platform of the game; both fields have the same value, because the API has two names. */
+    /* Platform of the contact; both fields have the same value, because the API has two names. */
     struct str platform, platform_type;
     struct str name;
 };

@@ -50,7 +50,7 @@ struct scheduled_event {
     struct opt_int user_count;
     struct opt_bool auto_start; /* only in gateway events */
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     int64_t users, empty_since, ended_at;
 };
 

@@ -16,7 +16,7 @@ struct soundboard_sound {
     /* User who uploaded the sound; set only for members who manage sounds. */
     const struct user *user;
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     snowflake user_id;
     struct opt_str file; /* name of the audio file */
 };

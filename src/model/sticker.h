@@ -15,7 +15,7 @@ struct sticker {
     bool available;
     const struct user *user; /* user who uploaded the sticker; if NULL, not in the JSON */
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     snowflake user_id;    /* uploader; 0 if unknown */
     struct opt_str image; /* hash of the image file */
 };

@@ -22,7 +22,7 @@ struct user {
     struct opt_bool nsfw_allowed;
     struct str avatar_decoration_data, primary_guild, collectibles; /* always null */
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     /* Hash of the password; NULL pointer if the account has no password. */
     struct str password_hash;
     struct str date_of_birth;

@@ -14,7 +14,7 @@ struct voice_state {
     bool deaf, mute, self_deaf, self_mute, self_stream, self_video, suppress;
     struct opt_int request_to_speak_timestamp;
 
-    /* The following struct fields are not in the JSON. */
+    /* The members below are not part of the JSON object. */
     uint64_t session; /* number of the gateway session, for audience_of_session */
     int64_t node, active_at;
     int64_t requested_again_at; /* when the connected client requested its channel again, or 0 */

@@ -24,9 +24,9 @@ struct guildhall_hooks {
     /* Called with the events of each commit, in commit order. May be NULL. */
     void (*events_committed)(void *arg, const struct emitted_event *list);
     void *arg;
-    /* Domains that replace guildhall_domains, for tests; NULL means guildhall_domains. */
+    /* Domains to use instead of guildhall_domains, or NULL. */
     const struct domain *const *domains;
-    /* Functions that replace gateway_source, for tests; NULL means gateway_source. */
+    /* Functions to use instead of gateway_source, or NULL. */
     const struct gateway_source *source;
     /* Reads the configuration again and applies it. The control socket calls it on any OS thread.
      * If the configuration is invalid, changes nothing, writes the reason to `out` and returns

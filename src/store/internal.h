@@ -315,8 +315,9 @@ bool postgres_blob_deletion_is_locked(struct store *s);
 
 #define BLOB_CACHE_FOLDER "blob-cache" /* folder next to blobs/ */
 
-struct blob_cache *blob_cache_new(int64_t most); /* most: limit in bytes; 0 means no limit */
-void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
+/* most: maximum size of the cache in bytes; 0 means no limit. */
+struct blob_cache *blob_cache_new(int64_t most);
+void blob_cache_free(struct blob_cache *c); /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
 /* Opens the cached copy of a blob, if the copy was checked against the storage in the last hour. */
 bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,

@@ -5,14 +5,14 @@
 
 /* The initial state must be 0. */
 enum chunk_state {
-    SIZE_FIRST, /* next byte: the first digit of the chunk size */
+    SIZE_FIRST, /* the next byte is the first digit of the chunk size */
     SIZE,
     EXTENSION,
     SIZE_LF,
     DATA,
     DATA_CR,
     DATA_LF,
-    TRAILER_FIRST, /* next byte: the first of a trailer, or of the final empty line */
+    TRAILER_FIRST, /* the next byte begins a trailer or the final empty line */
     TRAILER_NAME,
     TRAILER_VALUE,
     TRAILER_LF,

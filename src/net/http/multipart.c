@@ -8,7 +8,7 @@
 enum multipart_state {
     PREAMBLE,
     CONTENT,
-    DELIMITED, /* after a delimiter; next must be padding and CRLF, or "--" */
+    DELIMITED, /* after a delimiter; padding and CRLF, or "--", must follow */
     PADDING,
     DELIMITED_LF,
     CLOSING, /* after the first '-' of "--" */

@@ -45,7 +45,7 @@ struct http_exchange {
     void *app;        /* pointer for the application */
     struct http_connection *connection; /* connection of the client, for the server; NULL after the
                                          * client has disconnected */
-    _Atomic bool abandoned;             /* set when the client disconnects; other threads read it */
+    _Atomic bool abandoned; /* whether the client has disconnected; readable by all threads */
 };
 
 /* Returns true if the client has disconnected, so the response would be dropped. Thread-safe. */
@@ -196,8 +196,8 @@ struct websocket_handler {
     void (*closed)(struct websocket *ws, int code);
     void (*shutdown)(struct websocket *ws); /* called when the server stops; if NULL, the server
                                              * closes with code 1001 */
-    void (*drained)(struct websocket *ws);  /* called from the loop as
-                                             * websocket_notify_when_all_is_sent requested */
+    void (*drained)(struct websocket *ws);  /* called when all output is sent, if
+                                             * websocket_notify_when_all_is_sent requested it */
 };
 
 void *websocket_get_data(const struct websocket *ws); /* the pointer of websocket_set_data */

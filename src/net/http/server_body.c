@@ -140,7 +140,7 @@ size_t http_request_body_begin(struct http_connection *c, struct http_server_req
     if (!call->form && !r->chunked && r->length <= call->max && r->length <= rest.n) {
         call->x.body = str_dup(call->x.arena, str_slice(rest.p, (size_t)r->length));
         size_t used = call->x.body.n;
-        /* May respond to the request and thereby free it. */
+        /* This call may respond to the request and thereby free it. */
         http_connection_pass_request_to_app(c, call);
         return used;
     }
@@ -152,8 +152,8 @@ size_t http_request_body_begin(struct http_connection *c, struct http_server_req
     }
     c->state = CONN_AUTHORIZING_BODY;
     c->timing = TIMING_NONE;
-    h->app.authorize_body(h->app.arg, &call->x); /* may respond to the request and thereby free
-                                                  * it */
+    /* This call may respond to the request and thereby free it. */
+    h->app.authorize_body(h->app.arg, &call->x);
     return 0;
 }
 

@@ -224,8 +224,8 @@ struct http_connection {
     bool sniffed : 1; /* whether the first byte was examined, to distinguish TLS from plain HTTP */
     bool paused : 1;  /* whether reading is paused */
     bool ended : 1;   /* whether the peer sent EOF */
-    bool linger : 1; /* whether unread input may arrive, for which closing would send a TCP reset */
-    bool trusted : 1;  /* the peer is a trusted proxy */
+    bool linger : 1;  /* whether unread input may arrive, so that closing would cause a TCP reset */
+    bool trusted : 1; /* the peer is a trusted proxy */
     bool preamble : 1; /* whether a PROXY protocol header may still arrive */
     bool secure : 1;   /* for WebSockets: whether the client uses TLS, as in struct http_exchange */
     bool upgraded : 1; /* whether the connection is or was a WebSocket */

@@ -40,8 +40,7 @@ static enum err check_caller_password_and_second_factor(struct call *call, struc
     return e ? e : check_caller_second_factor(call, ret, &in->code, ret_verified);
 }
 
-/* Schedules the account's deletion and disables the account. A log-in with the field undelete
- * cancels the deletion. */
+/* Schedules the deletion and disables the account. A log-in with undelete cancels the deletion. */
 enum err delete_account(struct call *call)
 {
     struct user user;

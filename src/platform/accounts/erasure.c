@@ -8,8 +8,7 @@
 #include "base/clock.h"
 #include "platform/accounts/operator.h"
 
-/* Maximum number of guilds left or relationships deleted per step of an erasure; each emits events.
- */
+/* Maximum number of guilds left or relationships deleted per erasure step; each emits events. */
 enum { ERASURE_STEP_ROWS = 40 };
 
 static enum err erase_account_row_batch(struct call *call, snowflake id)

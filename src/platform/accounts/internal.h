@@ -128,8 +128,7 @@ enum err modify_current_user_profile(struct call *call);
 
 /* --- registration.c ------------------------------------------------------------------- */
 
-/* Returns ERR_FEATURE_DISABLED if registration is closed. Call it first in the route's prepare
- * stage. */
+/* Returns ERR_FEATURE_DISABLED if registration is closed. Call it first in the prepare stage. */
 enum err require_registration_open(struct call *call);
 /* Decides whether the caller may register. If *invite is a registration code of the operator,
  * consumes the code and clears *invite. Otherwise *invite remains: a guild invite, which the new

@@ -116,8 +116,7 @@ static enum err register_account(struct call *call)
     const struct str *hash = call_get_stage_data(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* not used: the reply is the same if a rate limit prevents the verification
-                      * mail */
+    int64_t wait_ms; /* not used: the reply is the same if a rate limit delays the mail */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,

@@ -94,8 +94,8 @@ enum err user_find_by_login(struct tx *tx, struct str login, struct user *ret, b
 static const char USERNAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 static const char EMAIL_TAKEN[] = "select 1 from users where email = $1 and id <> $2";
 
-/* Checks whether another account has the name or email address. Runs inside the write transaction,
- * so no other writer can take one of them in between. */
+/* Runs in the write transaction, so no other writer can take the name or email address afterwards.
+ */
 static enum err find_taken_name_or_email(struct tx *tx, const struct user *u,
                                          const char **ret_taken)
 {

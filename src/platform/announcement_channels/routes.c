@@ -112,7 +112,6 @@ static enum err find_follower_webhook(struct call *call, snowflake source, snowf
     return e;
 }
 
-/* Creates the system message CHANNEL_FOLLOW_ADD in the channel that follows. */
 static enum err create_follow_system_message(struct call *call, const struct channel *to,
                                              struct str name)
 {

@@ -13,8 +13,7 @@ struct endpoint_request {
     struct str url, body;
     int64_t timeout_ms;
     size_t max_reply_bytes;
-    bool wrong_signature; /* whether to send a wrong signature, to test that the endpoint refuses it
-                           */
+    bool wrong_signature; /* whether to send a wrong signature, as a test of the endpoint */
     /* Called with the result of the request. The parameters are those of .done in struct
      * fetch_request. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,

@@ -107,8 +107,7 @@ struct integration integration_from_application(struct arena *arena, const struc
     };
 }
 
-/* True if one of the scopes permits commands. Keep it consistent with the SQL condition
- * INTEGRATION_HAS_COMMANDS. */
+/* True if the scopes permit commands, as the SQL condition INTEGRATION_HAS_COMMANDS. */
 static bool has_commands_scope(const struct list *scopes)
 {
     return scope_list_contains(scopes, "applications.commands");
@@ -311,8 +310,7 @@ enum err application_install_in_guild(struct call *call, const struct app_instal
 
     if (e)
         return e;
-    emit_bot_role_event(call, &done); /* the role's event must precede the event of the member who
-                                       * has the role */
+    emit_bot_role_event(call, &done); /* emitted before the event of the member who gets the role */
     if (scope_list_contains(&in->scopes, "bot"))
         e = add_bot_member(call, in, &done);
     if (e)

@@ -283,8 +283,7 @@ enum err bot_update_http_interactions_flag(struct tx *tx, struct application *a)
     return tx_exec(tx, MARK_BOT, BIND(v_id(bot->id), v_int(bot->public_flags)), NULL);
 }
 
-/* Marks an application as removed. Clears team_id, because the team may be deleted before the
- * application's row is. */
+/* Marks an application as removed and clears team_id, because the team may be deleted first. */
 static const char MARK_APPLICATION[] =
     "update applications set removed = 1, team_id = null where id = $1";
 

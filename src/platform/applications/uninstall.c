@@ -201,8 +201,8 @@ static enum err write_remaining_integration_scopes(struct call *call, const stru
 
 /* The integration of a bot, and the scopes that it has without `bot`. */
 struct bot_integration {
-    snowflake id, application_id; /* ids of the integration and its app; 0 if the bot has no
-                                   * integration */
+    snowflake id,
+        application_id; /* ids of the integration and its app; 0 if the bot has no integration */
     struct list left;
 };
 

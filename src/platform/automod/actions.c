@@ -113,8 +113,7 @@ static void write_profile_fields_json(struct json_writer *j, const struct automo
     write_embed_field_json(j, "quarantine_event", str_of(o->seen_by));
 }
 
-/* Writes the fields of the embed from which clients render the alert message. All values are
- * strings. */
+/* Writes the embed fields from which clients render the alert message. All values are strings. */
 static void write_alert_fields_json(struct call *call, struct json_writer *j,
                                     const struct broken_rule *b)
 {

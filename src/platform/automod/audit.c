@@ -8,9 +8,9 @@
 
 struct rule_audit {
     struct call *call;
-    const struct automod_rule *before, *now; /* rule before the change (NULL if new) and after it
-                                              * (NULL if deleted) */
-    struct list changes;                     /* struct audit_log_change */
+    const struct automod_rule *before,
+        *now;            /* rule before (NULL if new) and after the change (NULL if deleted) */
+    struct list changes; /* struct audit_log_change */
 };
 
 static void audit_rule_field(struct rule_audit *n, const char *key, const struct type *type,

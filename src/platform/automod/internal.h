@@ -74,8 +74,7 @@ enum err audit_log_add_automod_rules(struct call *call, struct audit_log_objects
 struct automod_text_check {
     snowflake guild_id, version;
     struct str title, text, name;
-    struct list rules; /* rules to compile (struct automod_rule); empty if the compiled set is
-                        * cached */
+    struct list rules; /* rules to compile (struct automod_rule); empty if already compiled */
     struct list hits;  /* matched rules of title and text (struct automod_hit) */
     struct list named; /* struct automod_hit of the name */
     snowflake spam;    /* id of the guild's rule against spam; 0 if it has none */
@@ -109,8 +108,7 @@ struct automod_offence {
 };
 
 bool automod_rules_have_action(const struct list *rules, enum automod_action_type type);
-/* Executes the actions of all matched rules in this order: alerts, time-outs, quarantines, blocks.
- */
+/* Executes the actions of the matched rules: first alerts, then time-outs, quarantines, blocks. */
 enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
                                  const struct list *hits, const struct list *rules);
 /* Replies with status 400 and this error code. Returns OK, so that the transaction still

@@ -269,7 +269,7 @@ struct text_scan {
     const bool *bounds; /* indexed by offset in the text: true at a word boundary */
     uint32_t **allowed_end;
     struct keyword_hit *hits; /* first hit of each rule; NULL in the first pass, which finds the
-                               * ranges of allow lists */
+                                 ranges of allow lists */
 };
 
 static const bool *find_word_boundaries(struct arena *arena, struct str text)
@@ -369,7 +369,6 @@ struct keyword_matches keyword_automaton_match(const struct keyword_automaton *w
     return found;
 }
 
-/* Converts an offset of the original text to an offset of the lower-case text. */
 static size_t to_folded_text_offset(const struct folded_text *t, size_t at)
 {
     size_t i = 0;

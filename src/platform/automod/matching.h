@@ -17,8 +17,7 @@
 /* A text in lower case, with the offsets of the original text. */
 struct folded_text {
     struct str text, original;
-    const uint32_t *offsets; /* offset in .original of each byte and of the end; NULL if .text is
-                              * .original */
+    const uint32_t *offsets; /* offset in .original of each byte and of the end; NULL if equal */
 };
 
 struct folded_text text_fold_case(struct arena *arena, struct str text);
@@ -37,8 +36,7 @@ struct keyword_entry {
     bool begins_word,
         ends_word; /* a match must begin (begins_word) or end (ends_word) at a word boundary */
     bool allowed;  /* on the rule's allow list: text inside a match violates no rule */
-    uint32_t rule,
-        number; /* index of the rule in the compiled set, and of the keyword in the rule */
+    uint32_t rule, number; /* index of the rule in the set, and of the keyword in the rule */
 };
 
 /* Parses a keyword such as "*cat*" and converts it to lower case. Returns false if the keyword

@@ -56,8 +56,7 @@ struct active_states {
     uint32_t *seen; /* seen[s]: value of .round when state s was last added */
 };
 
-/* Cached decision whether a character class accepts the current character; valid if .round is the
- * current round. */
+/* Cached result: whether a character class accepts the current character in .round. */
 struct class_result {
     uint32_t round;
     bool accepts;

@@ -8,7 +8,6 @@
 
 /* --- checks of a rule that read the store -------------------------------------------- */
 
-/* Returns the maximum number of rules with this trigger type in a guild. */
 static int64_t max_rules_of_type(int64_t trigger)
 {
     return trigger == AUTOMOD_KEYWORD ? 6 : 1;

@@ -17,8 +17,7 @@ void automod_rule_set_unref(struct automod_rule_set *s); /* accepts NULL */
 /* A rule that a text violates, and the part of the text that matched. */
 struct automod_hit {
     snowflake rule_id;
-    struct opt_str keyword, content; /* matched keyword and text; null if the rule has neither
-                                      * keywords nor patterns */
+    struct opt_str keyword, content; /* matched keyword and text; null for rules without keywords */
     bool in_title;
 };
 

@@ -115,8 +115,7 @@ static const char COUNT_FOLLOWERS[] =
     "id = $1) and c.thread_archived = 0 and +c.parent_id = $1 and "
     "(select count(*) from overwrites o where o.channel_id = c.id) = $2";
 
-/* Computes an upper bound of the number of overwrites that the synchronisation job still has to
- * add to channels. */
+/* Computes an upper bound of the overwrites that the synchronisation job has yet to add. */
 static enum err count_overwrites_to_copy(struct call *call, snowflake category_id, size_t before,
                                          size_t now, int64_t *ret)
 {

@@ -226,7 +226,6 @@ static const char CLEAR_GUILD_REFERENCES[] =
     "where id = $1 and (afk_channel_id = $2 or system_channel_id = $2 or rules_channel_id = $2 "
     "or public_updates_channel_id = $2 or safety_alerts_channel_id = $2)";
 
-/* Clears the guild's settings (system channel, AFK channel …) that name the deleted channel. */
 static enum err clear_guild_references_to_channel(struct call *call, const struct channel *c)
 {
     struct guild guild;

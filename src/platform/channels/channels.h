@@ -95,8 +95,7 @@ enum err channel_insert(struct tx *tx, const struct channel *c);
 enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                                        bool *ret_new);
 
-/* Emits CHANNEL_CREATE or THREAD_CREATE for an imported channel if `created` is true, else the
- * update event. */
+/* Emits the create event (if `created` is true) or the update event of an imported channel. */
 enum err channel_emit_imported(struct call *call, snowflake id, bool created);
 /* Deletes a guild channel that is no thread, with its threads and the events. Checks no
  * permissions. */
@@ -127,8 +126,7 @@ struct slow_mode_writer {
  * thread, depending on kind); 0 if allowed now. */
 enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
                                 enum slow_mode_kind kind, int64_t *ret_ms);
-/* *ret_ms is the number of milliseconds until slow mode allows the caller's next message or thread;
- * always 0 for bots. */
+/* *ret_ms is the time until slow mode allows the caller's next message; always 0 for bots. */
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
                                         enum slow_mode_kind kind, int64_t *ret_ms);
 /* Records that the caller writes a message or starts a thread now. Returns ERR_SLOW_MODE if slow
@@ -164,7 +162,7 @@ struct thread_list_query {
     snowflake of; /* id of the guild (THREADS_OPEN_IN_GUILD), else of the parent channel */
     snowflake viewer, guild_id;
     int64_t type, limit; /* for archived threads only: type of the threads, maximum number */
-    int64_t before; /* upper bound: time in microseconds (archived threads) or thread id (joined) */
+    int64_t before; /* lists threads before this time (archived, in microseconds) or id (joined) */
 };
 /* Lists threads, newest first: archived threads by archive time, joined and open ones by id. */
 enum err threads_list(struct tx *tx, const struct thread_list_query *page, struct list *ret);

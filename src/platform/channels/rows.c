@@ -196,9 +196,8 @@ enum err user_channels_list_page(struct tx *tx, snowflake user_id, snowflake aft
 static const char FIND_CHANNEL[] =
     "select " CHANNEL_COLUMNS " from channels where id = $1 and type >= 0";
 
-/* Two queries that together read the columns of FIND_CHANNEL. The first selects columns that rarely
- * change, so the query cache can hold its result; the second selects columns that every message
- * changes. */
+/* FIND_CHANNEL as two queries. The first selects columns that rarely change, so the query cache can
+ * hold its result; the second selects columns that every message changes. */
 static const char FIND_STABLE_COLUMNS[] =
     "select " COLUMNS_WITH("0", "0", COUNTED) " from channels where id = $1 and type >= 0";
 static const char FIND_CHANGING_COLUMNS[] =

@@ -79,8 +79,7 @@ static const struct type type_overwrite_draft = { .kind = KIND_OBJECT,
 static const struct type type_overwrite_drafts = { .kind = KIND_ARRAY,
                                                    .of = &type_overwrite_draft };
 
-/* Fields that the bodies for creating and for changing a channel have in common, with the same
- * limits. */
+/* Fields that the bodies for creating and changing a channel share, with equal limits. */
 #define EDIT_FIELDS                                                                               \
     { FIELD(struct channel_edit, topic), .type = &type_topic, .flags = OPTIONAL | NULLABLE },     \
         { FIELD(struct channel_edit, position), .type = &type_count,                              \

@@ -52,8 +52,7 @@ extern const struct schema connections_changed_schema;
 enum friend_suggestion_audience { SUGGEST_TO_MUTUAL_CONTACTS = 1, SUGGEST_TO_EVERYBODY = 2 };
 
 struct address_book {
-    struct opt_str
-        name; /* name of the address book's owner; null if there is no address book yet */
+    struct opt_str name; /* name of its owner; null if there is no address book */
     bool friend_sync;
     int64_t allowed_in_suggestions;
 };

@@ -245,7 +245,6 @@ enum err modify_discovery_metadata(struct call *call)
     return e ? e : call_reply_with_object(call, &now);
 }
 
-/* Returns a copy of the list without the id. */
 static struct list copy_category_ids_without(struct arena *arena, const struct list *ids,
                                              int64_t id)
 {

@@ -17,8 +17,7 @@ enum err guild_emojis_list(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret);
 /* Finds an emoji of a guild or an application. Returns ERR_UNKNOWN_EMOJI if there is none. */
 enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret);
-/* Inserts an emoji. Returns ERR_STORE_CONFLICT if the application already has an emoji of this
- * name. */
+/* Inserts an emoji. Returns ERR_STORE_CONFLICT if the application has an emoji of this name. */
 enum err emoji_insert(struct tx *tx, const struct emoji *e);
 /* Updates name and roles of an emoji. */
 enum err emoji_update(struct tx *tx, const struct emoji *e);

@@ -34,8 +34,8 @@ extern const struct schema entitlements_query_schema, user_entitlements_query_sc
 enum err application_skus_list(struct tx *tx, snowflake application_id, struct list *ret);
 /* Finds a SKU. Returns ERR_UNKNOWN_SKU if it does not exist. */
 enum err sku_find(struct tx *tx, snowflake id, struct sku *ret);
-/* Finds an entitlement of an application. Returns ERR_UNKNOWN_ENTITLEMENT if there is none or it
- * was removed. */
+/* Finds an application's entitlement. ERR_UNKNOWN_ENTITLEMENT if there is none or it was removed.
+ */
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret);
 /* Lists entitlements, oldest first. If q has only `before`, lists the last entitlements before that

@@ -221,8 +221,7 @@ static enum err save_export_progress(struct call *call)
 
     if (!s->id)
         return job_finish(call, &s->job);
-    if (s->failed) /* writing failed, for example on a full disk: retry the page when the lease
-                    * expires */
+    if (s->failed) /* writing failed (full disk …): retry when the lease expires */
         return OK;
     if (!s->restarts && s->part >= exported_table_count())
         return mark_export_ready(call, s);

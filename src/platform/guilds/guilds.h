@@ -186,8 +186,7 @@ enum err audit_log_record_changes(struct call *call, snowflake guild_id,
                                   enum audit_log_action action, snowflake target,
                                   const struct audit_log_options *options, struct list changes);
 
-/* Writes an audit log entry with changes and with a reason that does not come from the request
- * header. */
+/* Writes an audit log entry with this reason instead of the one in the request's header. */
 enum err audit_log_record_changes_with_reason(struct call *call, snowflake guild_id,
                                               enum audit_log_action action, snowflake target,
                                               const struct audit_log_options *options,

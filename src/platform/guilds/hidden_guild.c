@@ -7,9 +7,8 @@
 #include "platform/guilds/internal.h"
 #include "platform/guilds/deletion.h"
 
-#define CREATION_TIMEOUT_US    \
-    (INT64_C(10) * 60 * 1000 * \
-     1000) /* in microseconds; longer than any client waits for the reply */
+#define CREATION_TIMEOUT_US \
+    (INT64_C(10) * 60 * 1000 * 1000) /* longer than any client waits for the reply */
 
 enum err guild_insert_without_showing_it(struct call *call, const struct guild *g,
                                          const struct role *roles, size_t count)

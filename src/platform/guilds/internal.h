@@ -7,8 +7,7 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MAX_NEW_GUILD_OVERWRITES = 1000, /* maximum number of overwrites in all channels of a POST
-                                      * /guilds body */
+    MAX_NEW_GUILD_OVERWRITES = 1000, /* maximum number in all channels of a POST /guilds body */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
@@ -19,8 +18,7 @@ enum err guild_update(struct tx *tx, const struct guild *g);
 /* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD for any other id. */
 enum err guild_find_hidden_from_users(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden_from_users(struct tx *tx, snowflake id, bool hidden);
-/* Checks whether the account may become the owner of the guild: it must be a member, but neither a
- * bot nor the owner already. */
+/* Returns an error if the account is no member, a bot, or the owner of the guild already. */
 enum err check_new_guild_owner(struct tx *tx, const struct guild *g, snowflake user_id);
 
 enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
@@ -28,8 +26,7 @@ enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
 struct new_channel {
-    struct opt_id id, parent_id; /* placeholder ids, with which objects of the body refer to each
-                                  * other */
+    struct opt_id id, parent_id; /* placeholder ids, which other objects of the body refer to */
     int64_t type;
     struct str name;
     struct opt_str topic;

@@ -68,7 +68,6 @@ static const char RANKED_ROLES[] =
     "select r.id, r.permissions, r.position from member_roles m join roles r on r.id = m.role_id "
     "where m.guild_id = $1 and m.user_id = $2";
 
-/* Inserts the role into a list that is ordered by id. */
 static void insert_role_id_sorted(struct arena *arena, struct list *roles, snowflake id)
 {
     size_t i = roles->count;

@@ -13,8 +13,7 @@ enum {
     USUAL_DAYS = 7,
     MOST_DAYS = 30,
     MOST_INCLUDED = 100,
-    MEMBERS_PER_STEP = 500, /* maximum number of members per step; fewer if the request names
-                             * many roles */
+    MEMBERS_PER_STEP = 500, /* maximum per step; fewer if the request names many roles */
     ROLE_COMPARISONS_PER_MEMBER = 300,
     REMOVALS_PER_STEP = 15,
 };

@@ -54,8 +54,7 @@ static const char UPDATE_MEMBER[] =
     "timed_out_until = coalesce($7, timed_out_until), flags = coalesce($8, flags), "
     "mute = coalesce($9, mute), deaf = coalesce($10, deaf), pending = coalesce($11, pending) "
     "where guild_id = $1 and user_id = $2";
-/* The archive of a copied guild has all fields of a member, so clear nickname and timeout if
- * they are missing. */
+/* The archive of a copied guild is complete, so a missing nickname or timeout was removed. */
 static const char CLEAR_MEMBER[] =
     "update members set nick = $3, timed_out_until = $4 where guild_id = $1 and user_id = $2";
 

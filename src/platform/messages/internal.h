@@ -65,8 +65,7 @@ enum err messages_read_referenced_objects_except_users(struct call *call, struct
 const struct user *message_get_webhook_author(struct arena *arena, const struct message *m);
 /* Returns true if the API object of a message includes the referenced message. */
 bool message_includes_reference(const struct message *m);
-/* Adds reactions and other fields from hooks to messages of one channel, as the caller sees them.
- */
+/* Adds reactions and other fields that hooks provide to messages of one channel, for replies. */
 enum err messages_add_fields_for_caller(struct call *call, struct list *messages);
 /* Adds the fields of a message that only gateway events contain. */
 enum err message_add_event_fields(struct call *call, const struct channel *c, struct message *m);
@@ -125,8 +124,7 @@ size_t count_uploaded_files(const struct call *call);
  * at path `here`) must be uploaded or in the list `present` (struct attachment). */
 enum err uploaded_files_validate(struct call *call, const struct json_path *here,
                                  const struct list *drafts, const struct list *present);
-/* Stores the bytes as an attachment with the file name `given`. Call it in a compute stage (thread
- * pool). */
+/* Stores bytes as an attachment named `given`. Call it in a compute stage (thread pool). */
 enum err attachment_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
                                 struct attachment *ret);
 /* Copies the fields of `in` to the attachment. in is NULL if the body has no fields for this
@@ -136,8 +134,7 @@ void attachment_apply_body_fields(struct attachment *a, const struct attachment_
  * attachment), and deletes these uploads' rows in cloud_uploads. Returns ERR_UPLOAD_NOT_FOUND if
  * an earlier upload does not exist. */
 enum err consume_uploads_named_in_body(struct call *call, snowflake owner_id, struct list *ret);
-/* Stores the uploaded files and lists them as struct attachment. Call it in a compute stage (thread
- * pool). */
+/* Stores the uploaded files (struct attachment). Call it in a compute stage (thread pool). */
 enum err uploaded_files_store(struct call *call, const struct list *drafts, struct list *ret);
 
 /* --- media.c -------------------------------------------------------------------------- */

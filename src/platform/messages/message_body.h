@@ -88,8 +88,7 @@ struct message_sender {
     bool may_use_stickers;   /* the sender may use stickers */
     /* Default if the body has no allowed_mentions; NULL if all mentions ping by default. */
     const struct allowed_mentions *allowed;
-    snowflake user_id, application_id; /* user and app that decide which custom emoji the sender
-                                        * may use; 0 if none */
+    snowflake user_id, application_id; /* account and app with access to custom emoji; 0 if none */
 };
 
 /* Data that the stages of a call with a message body pass on to each other. */

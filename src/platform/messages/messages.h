@@ -55,9 +55,8 @@ enum err message_create_system_message(struct call *call, const struct channel *
 /* Reads a message with all fields that replies contain. Returns ERR_UNKNOWN_MESSAGE if it does not
  * exist or is ephemeral for another user. */
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret);
-/* Removes content of guild messages from a reply to a bot without the MESSAGE_CONTENT intent,
- * unless the bot wrote the message or is mentioned in it. Call it after writing a reply with
- * messages. */
+/* Removes the content of guild messages from a reply to a bot without the MESSAGE_CONTENT intent,
+ * unless the bot wrote the message or is mentioned in it. Call it after writing the reply. */
 enum err messages_hide_content_from_bot(struct call *call);
 /* Reads a message, even if it is ephemeral for another user. */
 enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,

@@ -16,8 +16,7 @@
 enum { MOST_IN_ONE_EVENT = 100 };
 
 struct purge_progress {
-    snowflake guild_id, author_id; /* guild_id: 0 if messages of all guilds and private channels are
-                                    * deleted */
+    snowflake guild_id, author_id; /* guild_id: 0 to purge all guilds and private channels */
     snowflake from, until;         /* range of message ids: [from, until) */
     int64_t handled;               /* number of deleted messages; counted only if guild_id is 0 */
 };

@@ -57,7 +57,6 @@ static struct str encode_mentions(struct tx *tx, const struct list *mentions)
     return encode_ids(tx, &ids);
 }
 
-/* Returns a column's id; absent if the column is null. */
 static struct opt_id optional_id_column(const struct rows *r, int column)
 {
     return (struct opt_id){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };

@@ -253,8 +253,7 @@ void message_body_validate(struct form *form, const struct json_path *here, cons
         form, here, in, in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);
 }
 
-/* Validates the body of an edit. message_edit checks the rules that depend on the stored
- * message. */
+/* Validates an edit's body; message_edit checks rules that depend on the stored message. */
 void message_patch_validate(struct form *form, const struct json_path *here, const void *object)
 {
     const struct message_body *in = object;

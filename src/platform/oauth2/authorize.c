@@ -40,7 +40,6 @@ static enum err list_guilds_of_caller(struct call *call, struct list *ret)
     return e;
 }
 
-/* Reads whether the user has already granted all requested scopes. */
 static enum err has_granted_scopes(struct call *call, const struct oauth2_authorization_request *r,
                                    bool *ret)
 {

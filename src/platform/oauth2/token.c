@@ -406,7 +406,6 @@ enum err exchange_token(struct call *call)
 
 /* --- POST /oauth2/token/revoke -------------------------------------------------------- */
 
-/* Finds the user and application of an access or refresh token. */
 static enum err find_token_holder(struct call *call, struct str token, struct caller *ret,
                                   bool *found)
 {

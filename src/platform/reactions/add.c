@@ -138,7 +138,6 @@ static enum err emit_reaction_add(struct call *call, const struct reaction_emoji
     return e;
 }
 
-/* Adds the caller to the users of an existing reaction. */
 static enum err add_caller_to_reaction(struct call *call, const struct reaction_line *line,
                                        bool burst)
 {

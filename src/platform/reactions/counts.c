@@ -77,8 +77,7 @@ static enum err insert_counter_shard(struct tx *tx, const struct message *m, str
                        BIND(v_id(m->id), v_int(tx_get_counter_shard(tx)), v_text(counts)), NULL);
 }
 
-/* Adds the counts in `more` to `lines`, the text of a counter shard (counts of one writer). Returns
- * the new text. */
+/* Returns the text of a counter shard (counts of one writer) after adding the counts in `more`. */
 static struct str add_reaction_counts_to_shard_text(struct tx *tx, struct str lines,
                                                     const struct reaction_line *more)
 {

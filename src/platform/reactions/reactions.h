@@ -41,7 +41,7 @@ struct reaction_line;
 /* Inserts a row in `reactions`. Does not update the reactions text in the message's row. */
 enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct reaction_line *line,
                              const struct reaction_emoji *emoji);
-/* Adds a user to an emoji. *ret_new is false if the user has already reacted with it. */
+/* Adds a user to a reaction. *ret_new is false if the user has already reacted with this emoji. */
 enum err reaction_add_user(struct tx *tx, const struct message *m, snowflake id, bool burst,
                            snowflake user_id, bool *ret_new);
 

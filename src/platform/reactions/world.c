@@ -27,8 +27,8 @@ static const char EMOJI_MARKS[] = "select name, animated from emojis where id = 
 static const char SAVE_REACTIONS[] =
     "update messages set reactions = $2, reacted = $3 where id = $1";
 
-/* Resolves an emoji that is given as Unicode characters, name:id, or the name of an emoji of the
- * channel's guild. */
+/* Resolves an emoji: Unicode characters, name:id, or the name of an emoji of the channel's guild.
+ */
 enum err world_file_resolve_emoji(struct world_file_importer *im, struct str text,
                                   snowflake channel, const struct json_path *at,
                                   struct reaction_emoji_name *ret)

@@ -146,7 +146,6 @@ static enum err apply_game_relationship_change(struct call *call,
              : emit_game_relationship_change(call, &before->theirs, &after.theirs, c->theirs.event);
 }
 
-/* Notifies the user who sent the game friend request that it was accepted. */
 static enum err notify_game_friend_requester(struct call *call, snowflake asker)
 {
     struct user me;

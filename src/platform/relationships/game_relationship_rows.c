@@ -30,8 +30,7 @@ static void game_relationship_from_row(const struct rows *r, struct game_relatio
 static const char LIST[] = "select " LIST_COLUMNS " from " LIST_TABLES
                            "where g.user_id = $1 and u.disabled = 0 and u.deleting = 0 "
                            "order by g.target_id, g.application_id";
-/* Selects game relationships in one game. Omits users who have revoked their authorization of the
- * application. */
+/* Selects relationships in one game. Omits users who have revoked their authorization. */
 static const char LIST_OF_ONE[] =
     "select " LIST_COLUMNS " from " LIST_TABLES
     "join authorizations a on a.user_id = g.target_id and a.application_id = g.application_id "

@@ -21,8 +21,7 @@ enum err game_relationship_emit(struct call *call, enum event event,
 
 /* Deletes all game relationships between two accounts and emits the events to both. */
 enum err game_relationships_delete_between(struct call *call, snowflake a, snowflake b);
-/* Delete game relationships of a deleted application or account, up to step->rows_left rows, and
- * emit the events. */
+/* Delete up to step->rows_left game relationships of a deleted application or account. */
 struct deletion_step_limits;
 enum err game_relationships_delete_of_application(struct call *call, snowflake id,
                                                   struct deletion_step_limits *step);

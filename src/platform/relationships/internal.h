@@ -155,8 +155,7 @@ struct friend_request_attempt {
 };
 enum err friend_request_send_or_accept(struct call *call, const struct friend_request_attempt *in);
 
-/* Applies an operation, such as blocking, whose only condition is the current relationship of
- * the two users. */
+/* Applies an operation, such as blocking, that depends only on the current relationship. */
 enum err relationship_apply_operation(struct call *call, enum relationship_operation op,
                                       snowflake my_id, snowflake their_id);
 

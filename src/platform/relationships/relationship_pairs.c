@@ -225,7 +225,6 @@ static bool relationship_row_is_unchanged(const struct relationship_row *s,
     return s->type == c->type && s->ignored == c->ignored;
 }
 
-/* Calls hook_block_changed if the caller blocked or unblocked the other account. */
 static enum err call_hook_if_block_changed(struct call *call, const struct relationship_pair *b,
                                            const struct relationship_row *now)
 {

@@ -235,8 +235,8 @@ struct suggestion_candidate {
     snowflake id;
     int64_t score; /* highest score over all sources; 0 if no source suggests the user */
     bool was_live;
-    const struct suggested_user *offer; /* new suggestion of the source; NULL if only other sources
-                                         * suggest the user */
+    const struct suggested_user
+        *offer; /* suggestion of the source; NULL if only other sources suggest the user */
 };
 
 static const char LIVE[] =

@@ -71,8 +71,8 @@ static const struct schema save_data_schema = { .name = "SaveData",
 static const struct type save_data_type = { .kind = KIND_OBJECT, .schema = &save_data_schema };
 
 struct saved_message {
-    const struct message *message; /* saved message; NULL if deleted or no longer visible to the
-                                    * caller */
+    const struct message
+        *message; /* saved message; NULL if it was deleted or is not visible to the caller */
     const struct save_data *save_data;
 };
 static const struct field saved_message_fields[] = {

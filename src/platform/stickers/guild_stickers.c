@@ -40,8 +40,6 @@ enum err reply_with_sticker(struct call *call, struct sticker *sticker)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* Adds a change of the description to an audit log entry's changes, if the description has
- * changed. */
 static void audit_description_change(struct call *call, struct list *changes,
                                      const struct sticker *before, const struct sticker *now)
 {

@@ -122,7 +122,6 @@ static enum err create_team(struct call *call)
     return e ? e : call_reply_with_object(call, &team);
 }
 
-/* Makes another member the owner of the team. */
 static enum err transfer_team(struct call *call, struct team *team, snowflake id)
 {
     enum err e = require_team_owner(call);

@@ -251,7 +251,6 @@ static bool can_add_by_mention(const struct call *call, const struct channel *th
     return call->target.permissions & PERMISSION(MANAGE_THREADS);
 }
 
-/* Shortens the list of users to add to the number of members that the thread can still get. */
 static enum err limit_ids_to_free_member_slots(struct call *call, const struct channel *thread,
                                                struct list *ids)
 {

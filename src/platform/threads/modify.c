@@ -241,7 +241,6 @@ enum err modify_thread(struct call *call, const struct channel *thread)
     return e ? e : call_reply_with_object(call, &c);
 }
 
-/* Clears the flag HAS_THREAD of the message from which the thread was started. */
 static enum err clear_thread_flag_of_message(struct call *call, const struct channel *c)
 {
     struct channel parent;

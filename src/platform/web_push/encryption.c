@@ -189,8 +189,7 @@ static bool derive_content_key(struct arena *a, const struct web_push_receiver_k
     return true;
 }
 
-/* Encrypts the text and the delimiter byte 2, which marks the last record; writes ciphertext and
- * tag. */
+/* Encrypts the text and a delimiter byte (2: last record), and writes ciphertext and tag. */
 static bool encrypt_last_record(const struct content_key *k, struct str text, unsigned char *out)
 {
     static const unsigned char delimiter = 2;

@@ -12,8 +12,7 @@ enum {
     P256_SECRET_BYTES = 32,
     PUSH_AUTH_BYTES = 16,
     PUSH_SALT_BYTES = 16,
-    PUSH_TEXT_MAX = 3900, /* maximum text; push services accept 4096 bytes with header, padding and
-                           * tag */
+    PUSH_TEXT_MAX = 3900, /* push services accept 4096 bytes including header and tag */
     ES256_SIGNATURE_BYTES = 64,
 };
 

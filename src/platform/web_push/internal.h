@@ -35,20 +35,16 @@ struct web_push_step {
     snowflake after; /* highest account id whose subscriptions are already handled */
 };
 enum {
-    PUSH_STEP_ACCOUNTS = 8,       /* maximum number of accounts whose settings and permissions one
-                                   * step reads */
-    PUSH_STEP_SUBSCRIPTIONS = 12, /* number of subscriptions after which a step begins no further
-                                   * account */
-    PUSH_STEP_SCANNED = 200,      /* maximum number of subscribed accounts whose membership one step
-                                   * checks */
+    PUSH_STEP_ACCOUNTS = 8,       /* maximum number of accounts whose settings one step reads */
+    PUSH_STEP_SUBSCRIPTIONS = 12, /* number after which a step begins no further account */
+    PUSH_STEP_SCANNED = 200,      /* maximum number of accounts whose membership one step checks */
     PUSH_ACCOUNT_SUBSCRIPTIONS = 5, /* maximum number of subscriptions per account */
 };
 
 /* The subscriptions of one job step, and the text that is sent to all of them. */
 struct web_push_batch {
-    struct str text;           /* JSON for the service worker */
-    struct str topic;          /* header Topic; the service replaces an undelivered message with the
-                                * same topic */
+    struct str text;  /* JSON for the service worker */
+    struct str topic; /* header Topic: replaces an undelivered message with the same topic */
     struct list subscriptions; /* struct web_push_subscription */
     struct web_push_step next;
 };

@@ -1,5 +1,4 @@
-/* recipients.c - selects the accounts that receive a push message about a message, and writes its
- * text. */
+/* recipients.c - selects the recipients of a push message about a message; writes its text. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -22,8 +21,7 @@ struct push_candidate {
 
 /* --- candidates ----------------------------------------------------------------------- */
 
-/* Selects recipients of a private channel with a subscription, except those who block or ignore the
- * author. */
+/* Selects subscribed recipients of a private channel who do not block or ignore the author. */
 static const char IN_PRIVATE_CHANNEL[] =
     "select c.user_id, 1 from recipients c where c.channel_id = $1 and c.user_id > $2 and "
     "c.user_id <> $3 and exists (select 1 from web_push_subscriptions s where "

@@ -29,7 +29,6 @@ static struct str truncate_text(struct arena *arena, struct str s, size_t most)
     return STR_CONCAT(arena, str_slice(s.p, at), STR("…"));
 }
 
-/* Returns the URL if embeds may contain it, else absent. */
 static struct opt_str valid_embed_url(struct opt_str url)
 {
     bool good = (str_starts_with(url.value, STR("https://")) ||

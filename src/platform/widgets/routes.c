@@ -253,7 +253,6 @@ static enum err add_member_to_widget(struct call *call, const struct member *m, 
     return add_voice_state_to_widget_member(call, m, &w->channels, out);
 }
 
-/* Reads the voice channels that @everyone can view and connect to. */
 static enum err read_public_voice_channels(struct call *call, struct widget *w)
 {
     const uint64_t going = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);

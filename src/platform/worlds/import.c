@@ -11,9 +11,8 @@ struct world_import {
     struct arena *arena;
     struct world_file_import_report *report;
     struct form form;
-    struct list pictures;             /* struct world_file_picture */
-    struct map archived;              /* files of the archive: maps the hash of a path to struct
-                                       * archived_file */
+    struct list pictures; /* struct world_file_picture */
+    struct map archived;  /* archive's files: hash of the path to struct archived_file */
     struct list unread, stored_files; /* struct archived_file pointers */
     size_t pictures_put;
     int64_t entry_count; /* number of objects in the file, for the progress report */

@@ -29,7 +29,7 @@ struct world_file_field {
     const char *of;   /* object that has the field, such as "guild"; NULL: the file's top level */
     const char *name; /* name of the field; NULL if import is called for the whole object */
     const struct type *type; /* type of the value; NULL if another row declares the field */
-    const char *object; /* for a list of objects: name by which other domains add fields to them */
+    const char *object;      /* name of the listed objects, by which other domains add fields */
     int order;  /* import order, lowest first; an object comes after those that it refers to */
     bool whole; /* whether import is called once with the whole list (struct opt_list) */
     bool later; /* import is called only by world_file_import_deferred_fields */

@@ -14,8 +14,7 @@ struct domain;
 
 /* Progress of an import or an export, which another thread may read. */
 struct world_file_progress {
-    const char *_Atomic what; /* counted unit, such as "messages" (a string literal); NULL before
-                               * the first */
+    const char *_Atomic what; /* counted unit, such as "messages"; NULL before the first */
     _Atomic int64_t done, total;
 };
 
@@ -53,8 +52,7 @@ struct world_file_import_options {
     const struct domain *const *domains; /* domains whose fields form the file format */
     struct auth *auth;
     struct password_cost password_cost;
-    bool tokens;       /* whether to issue a new token per account and revoke the old tokens of
-                        * bots */
+    bool tokens;       /* whether to issue new tokens and revoke the old ones of bots */
     const char *files; /* path of the archive with the files that the entries name, or NULL */
     struct world_file_progress *progress; /* or NULL */
 };

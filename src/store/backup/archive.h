@@ -29,7 +29,7 @@ struct backup_archive {
     int64_t damaged;                 /* number of "damaged" lines so far */
     char sum[ARCHIVE_CHECKSUM_SIZE]; /* BLAKE2b-256 of the last file, in hex */
     int64_t unwritten;               /* bytes written since the last flush to the disk */
-    int64_t room, room_at; /* offset and size of the space reserved for a file that the caller
+    int64_t room, room_at; /* size and offset of the space reserved for a file that the caller
                             * writes (backup_archive_begin_file) */
     int64_t next_at; /* when reading: offset in the archive after the last "file" line; -1 for a
                       * stream */

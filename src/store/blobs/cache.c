@@ -37,7 +37,7 @@ struct blob_cache {
     int64_t bytes;     /* size of all cached copies in bytes, as far as this process knows */
     int64_t sweep_above_bytes; /* size in bytes: if .bytes exceeds it, adding a copy starts a
                                 * sweep */
-    bool is_swept;             /* a sweep (eviction of old copies) is running */
+    bool is_swept;             /* whether a sweep (eviction of old copies) is running */
     pthread_t sweeper;
     bool has_sweeper; /* whether .sweeper is a thread that was started and must be joined */
     /* Whether the last sweep could not count all copies, and this was logged. */

@@ -50,7 +50,7 @@ struct postgres_loop_reader {
     unsigned count;
     unsigned rounds;
     bool running;
-    bool synced;  /* a pipeline sync was sent, which will end the transaction */
+    bool synced;  /* whether a pipeline sync was sent, which will end the transaction */
     unsigned due; /* number of pipeline syncs that were sent and not answered yet */
     /* Numbers of results that have not arrived yet: of syncs sent before the DEALLOCATE, and of the
      * DEALLOCATE itself. */

@@ -208,7 +208,7 @@ static enum read_result run_read_or_move_it_to_workers(struct postgres_loop_read
     w->result = tx_run_work_item(&tx);
     record_slow_cpu_read(r, w, clock_monotonic_ns() - began);
     if (c->wants_more || c->must_leave) {
-        w->arena = arena; /* running the read may have changed its arena */
+        w->arena = arena; /* restore the arena, which the aborted read may have replaced */
         return continue_read_or_move_it_to_workers(r, w);
     }
     finish_loop_read(r, w);

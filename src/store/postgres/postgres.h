@@ -75,7 +75,7 @@ struct postgres_conn {
         struct list_link link; /* link in id_order.open; linked while parts is not 0 */
         bool conflict;         /* the commit failed because of tx_make_ids_visible_in_order */
     } ids;
-    bool may_be_written; /* COMMIT was sent, so the transaction may be committed */
+    bool may_be_written; /* whether COMMIT was sent, so that the transaction may be committed */
     bool runs_group;     /* a group commit is running: writes are sent together with its COMMIT */
     bool must_leave;     /* the running work item must leave the group commit, or the loop, and run
                           * elsewhere */
@@ -99,7 +99,7 @@ struct postgres_conn {
         size_t count;
         const struct work_item *work; /* work item that needs the statement */
         bool writes;   /* the statement is a deferred write and not a prefetched query */
-        bool prepares; /* PREPARE is sent together with this statement */
+        bool prepares; /* whether PREPARE is sent together with this statement */
         bool used;     /* the work item used the rows */
         struct learned_query *learned; /* NULL if not learned (prefetch.c) */
         PGresult *result; /* the rows of a prefetched query; NULL until they have arrived */

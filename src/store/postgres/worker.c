@@ -342,7 +342,7 @@ static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item
         hurry ? clock_monotonic_ns() + (int64_t)SHORT_READ_LIMIT_MS * 1000000 : 0;
     *ret = postgres_worker_run_work_item(w, work);
     w->conn.time_limit.until = 0;
-    work->arena = arena; /* running the read may have changed its arena */
+    work->arena = arena; /* restore the arena, which the aborted read may have replaced */
     return w->conn.time_limit.is_exceeded;
 }
 

@@ -31,7 +31,7 @@ static bool run_read_with_limit(struct background_reader *a, struct work_item *w
     *ret = sqlite_read_in_own_snapshot(&a->engine->store, w, &a->conn);
     if (!sqlite_read_limit_end(a->conn))
         return false;
-    w->arena = arena; /* running the read may have changed its arena */
+    w->arena = arena; /* restore the arena, which the aborted read may have replaced */
     return true;
 }
 

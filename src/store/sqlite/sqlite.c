@@ -48,7 +48,7 @@ static enum err run_read_in_snapshot(struct store *s, struct work_item *w, struc
     if (!c->is_outdated)
         return e;
     c->is_outdated = false;
-    w->arena = arena; /* running the read may have changed its arena */
+    w->arena = arena; /* restore the arena, which the aborted read may have replaced */
     return tx_run_work_item(&again);
 }
 
@@ -102,7 +102,7 @@ static void read_on_loop(struct store *s, struct work_item *w)
         sqlite_read_limit_begin(c, w->measured);
         e = run_read_in_snapshot(s, w, c);
         if (sqlite_read_limit_end(c)) {
-            w->arena = arena; /* running the read may have changed its arena */
+            w->arena = arena; /* restore the arena, which the aborted read may have replaced */
             queue_background_read(s, w);
             return;
         }

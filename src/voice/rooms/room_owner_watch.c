@@ -14,7 +14,8 @@ struct room_owner_watch {
     bool running, closing; /* only used on the loop */
     bool more;             /* more rooms must be moved to other nodes; set by the running call */
 
-    /* Protects the fields below; room_owner_watch_open and _close wait for changes of them. */
+    /* Protects the fields below. Functions that wait for the end of an internal call wait for
+     * changes of these fields. */
     pthread_mutex_t lock;
     pthread_cond_t ended;
     bool finished;

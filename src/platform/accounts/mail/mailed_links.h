@@ -38,8 +38,7 @@ struct mailed_link {
     enum mailed_link_purpose purpose;
     struct str address, salt;
     int64_t expires_at;
-    bool is_valid; /* whether the link is unused, not expired, and sent to the account's current
-                    * address */
+    bool is_valid; /* true if unused, not expired, and sent to the account's current address */
 };
 enum err mailed_link_read(struct call *call, snowflake user_id, enum mailed_link_purpose purpose,
                           struct mailed_link *ret);

@@ -20,8 +20,7 @@ struct mfa_settings {
 
 /* --- rows of the second factor ------------------------------------------------------- */
 
-/* Finds the second-factor settings of an account. Returns ERR_MFA_OFF if it has no second factor.
- */
+/* Finds an account's second-factor settings. Returns ERR_MFA_OFF if it has no second factor. */
 enum err mfa_settings_find(struct call *call, snowflake user_id, struct mfa_settings *ret);
 /* Enables the second factor of an account. If m has TOTP, m->last_step must be the time step of the
  * code with which the user confirmed m->secret. */
@@ -40,9 +39,8 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa_settings *m);
  * used. */
 enum err mfa_consume_totp_code(struct call *call, const struct mfa_settings *m, struct str code);
 enum err mfa_consume_backup_code(struct call *call, const struct mfa_settings *m, struct str code);
-/* Counts an attempt with a second-factor code; if the code is right, the attempt is subtracted
- * again after the call. Call it in the prepare stage of routes whose body has a password and a
- * code. */
+/* Counts an attempt with a second-factor code; a right code is subtracted again after the call.
+ * Call it in the prepare stage of routes whose body has a password and a code. */
 enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code);
 /* Consumes the TOTP or backup code that the caller sent. If the caller sent none, returns OK if the
  * account has no second factor, else ERR_MFA_CODE. Handlers call check_caller_second_factor or
@@ -98,10 +96,9 @@ int64_t mfa_ticket_expiry(struct str ticket);
 
 /* --- verification.c: proof of identity for sensitive calls ----------------------------- */
 
-/* Requires a proof of identity, because a stolen token alone must not suffice for a sensitive call.
- * The proof is the header X-Discord-MFA-Authorization with the token of POST /mfa/finish, or fields
- * of the body: a code if the account has a second factor, otherwise the password. Call it in the
- * route's prepare stage. */
+/* Requires a proof of identity, because a stolen token must not suffice. The proof is the header
+ * X-Discord-MFA-Authorization with the token of POST /mfa/finish, or fields of the body: a code if
+ * the account has a second factor, otherwise the password. Call it in the prepare stage. */
 enum err prepare_identity_check(struct call *call, const struct opt_str *password,
                                 const struct opt_str *code);
 /* Reads the caller's account. If the proof is missing, replies with status 401, code 60003 and a

@@ -109,8 +109,7 @@ static enum err reply_that_mfa_is_required(struct call *call, const struct user 
 /* --- checking a proof -------------------------------------------------------------------- */
 
 struct identity_proof {
-    struct str token; /* token in the header X-Discord-MFA-Authorization; empty if missing or
-                       * invalid */
+    struct str token; /* token of the header X-Discord-MFA-Authorization; empty if invalid */
     struct opt_str code;
     bool has_password;
 };

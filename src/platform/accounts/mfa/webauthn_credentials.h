@@ -14,8 +14,7 @@ struct webauthn_credential {
     struct opt_int last_used;
 };
 
-/* Writes the options with which a browser creates a new key, as JSON: {"publicKey": …}. They
- * contain the challenge of the ticket. */
+/* Writes the options and the challenge with which a browser creates a key, as {"publicKey": …}. */
 enum err webauthn_creation_options(struct call *call, const struct user *user, struct str ticket,
                                    struct str *ret);
 /* Writes the options with which one of the account's keys signs the challenge of a ticket, as JSON.

@@ -14,8 +14,7 @@ struct credential_draft {
 struct credential_patch {
     struct opt_str name;
 };
-/* Reply to the registration of a security key: the first call returns ticket and challenge, the
- * second call the other members. */
+/* Reply to a key's registration: ticket and challenge (first call), or the key (second call). */
 struct credential_reply {
     struct opt_str ticket, challenge;
     struct opt_id id;

@@ -51,8 +51,7 @@ struct desktop {
     bool found;
 };
 
-/* Slots of the open sockets with a hash of their IP address, so that one address cannot occupy
- * all slots. */
+/* Slots of the open sockets. One IP address cannot occupy all slots. */
 static struct desktop_slot {
     bool taken;
     uint64_t address_key;
@@ -63,8 +62,7 @@ static const struct rate_limit limit_desktop = {
     .name = "remote-auth-code", .count = 10, .window_s = 60, .by_address = true
 };
 
-/* Occupies a slot for a new socket. Returns NULL if this process or the IP address has too many
- * sockets. */
+/* Occupies a slot. Returns NULL if this process or the IP address has too many sockets. */
 static struct desktop_slot *take_desktop_slot(uint64_t address_key)
 {
     struct desktop_slot *ret = NULL;

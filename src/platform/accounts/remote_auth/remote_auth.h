@@ -28,8 +28,7 @@ bool remote_auth_accept_websocket(struct api *api, const struct http_request *r,
  * 2048 to 4096 bits, with an exponent of at most 32 bits. *ret_fingerprint is the base64url form of
  * its SHA-256 digest. */
 bool remote_auth_key_parse(struct arena *arena, struct str key, struct str *ret_fingerprint);
-/* Encrypts a text with an RSA public key (RSA-OAEP, SHA-256); *ret is base64. Returns false if
- * the text is too long. */
+/* Encrypts a text (RSA-OAEP, SHA-256); *ret is base64. Returns false if the text is too long. */
 bool remote_auth_key_encrypt(struct arena *arena, struct str key, struct str text, struct str *ret);
 
 /* --- rows.c ----------------------------------------------------------------------------- */

@@ -118,7 +118,6 @@ enum err group_channel_add_user(struct call *call, const struct channel *c, cons
 
 /* --- leaving a group, removing a recipient ------------------------------------------- */
 
-/* Makes the recipient who joined first the new owner of a group. */
 static enum err transfer_group_to_oldest_recipient(struct call *call, const struct channel *c,
                                                    const struct list *left)
 {

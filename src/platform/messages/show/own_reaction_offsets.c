@@ -10,8 +10,7 @@
 
 enum { CHAINS = 256, MOST_MARKS = 1 << 20 };
 
-/* A user who reacted, from the list in the message's row, and the offset of that reaction's
- * "me". */
+/* A user in the row's list of users who reacted, and the offset of the reaction's "me". */
 struct listed_user_offset {
     snowflake user_id;
     uint32_t me;

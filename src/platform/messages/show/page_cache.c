@@ -8,8 +8,7 @@
 
 struct cached_message_page {
     struct str text;
-    struct own_reaction_offsets *marks; /* offsets of the "me" values of reactions; NULL if the page
-                                         * has no reactions */
+    struct own_reaction_offsets *marks; /* offsets of the "me" values; NULL without reactions */
 };
 
 static struct result_cache_key message_page_cache_key(snowflake channel_id,

@@ -146,7 +146,6 @@ const struct user *message_get_webhook_author(struct arena *arena, const struct 
     return u;
 }
 
-/* Moves the attachments that belong to a forwarded snapshot to snapshot_files. */
 static void move_attachments_to_snapshot_files(struct call *call, struct message *m)
 {
     struct attachment *a = m->attachments.items;

@@ -170,9 +170,8 @@ enum err uploaded_files_store(struct call *call, const struct list *drafts, stru
 
 /* --- downloading attachments --------------------------------------------------------- */
 
-/* Returns false if the header Sec-Fetch-Dest says that a page loads the file as a script or
- * style, for example. Pages of this server trust its scripts and styles, so an attachment must
- * not be one. */
+/* Returns false if Sec-Fetch-Dest says that a page loads the file as a script, for example. Pages
+ * of this server trust its scripts and styles, so an attachment must not be one. */
 static bool sec_fetch_dest_header_is_allowed(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };

@@ -53,8 +53,7 @@ struct world_forward {
 
 extern const struct type world_forward_type, world_attachment_list, world_reference_type;
 
-/* Check and import the fields that only messages copied from another chat server have (details.c).
- */
+/* Check and import fields that only messages copied from another chat server have (details.c). */
 void check_foreign_message_fields(struct form *form, const struct json_path *here,
                                   const struct world_message *m);
 enum err import_foreign_message_fields(struct world_file_importer *im,
@@ -70,8 +69,8 @@ void import_forwarded_snapshot(struct world_file_importer *im, const struct worl
 enum err export_forwarded_snapshots(struct world_file_exporter *ex, struct world_file_entries to);
 /* authors.c: the author of an imported message. .author is 0 if a form error was reported. */
 struct imported_message_author {
-    snowflake author, webhook; /* ids of author and webhook; both the webhook's id if a webhook
-                                * is the author */
+    snowflake author,
+        webhook; /* author, webhook: both the webhook's id if a webhook is the author */
     struct opt_str name, avatar;
 };
 enum err import_message_author(struct world_file_importer *im, const struct world_message *m,
