@@ -7,7 +7,7 @@
  *   log_follower      the thread that reads the log and does periodic work
  *   cluster_nats      publishes log entries through NATS (nats, nats_protocol), without delay
  *   log_address       the guilds and users whose sessions receive a log entry
- *   interest          the guilds and users with sessions on this node, which receive log entries
+ *   interest          the guilds and users with sessions on this node, which need log entries
  *   log_gaps          decides whether a missing position was aborted
  *   nodes             heartbeats; declares silent nodes dead
  *   cluster_waits     delays replies until all nodes have applied a position
@@ -49,8 +49,7 @@ struct cluster_options {
     /* Called like publish_events, in the same order, for a log entry that this node has not
      * received because it had no sessions of its guilds and users. */
     void (*pass_over)(void *arg, int64_t position, const struct log_entry_address *a);
-    /* Called at least every 50 ms if nodes use NATS; publishes the positions that pass_over has
-     * collected. */
+    /* Called at least every 50 ms; publishes the positions that pass_over has collected. */
     void (*publish_passed_over)(void *arg);
     /* Called when a session of this node must move to another node, or one of another node to this
      * node. */
@@ -154,7 +153,7 @@ void cluster_record_heartbeat_of_other_node(struct cluster *c);
 /* Statistics of the cluster for /metrics. */
 struct cluster_stats {
     int64_t position;
-    uint64_t frames_own, frames_read, gaps, aborted, unreadable, behind_ms, nodes;
+    uint64_t frames_own, frames_read, bytes_read, gaps, aborted, unreadable, behind_ms, nodes;
     uint64_t frames_received, frames_refused; /* messages received and rejected through NATS */
     /* Number of log entries that this node passed over, because it did not need them. */
     uint64_t passed_over;

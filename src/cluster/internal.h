@@ -48,7 +48,6 @@ struct cluster_nats_connection {
     char log[64], brief[64], to_all[64], to_this_node[80];
     /* NATS subject of addresses (log_address.h), and prefix of the NATS subjects of parts. */
     char addresses[64], part_prefix[64];
-    struct interest *interest; /* NULL if nodes do not use NATS */
     /* Nodes that have announced that they understand addresses; key and value are the identity.
      * Needs the cluster's lock. */
     struct map address_nodes;
@@ -63,7 +62,7 @@ struct cluster_nats_connection {
 
 /* Counters of the cluster for /metrics. */
 struct cluster_counters {
-    _Atomic uint64_t frames_own, frames_read, gaps, aborted, nodes, passed_over;
+    _Atomic uint64_t frames_own, frames_read, bytes_read, gaps, aborted, nodes, passed_over;
 };
 
 /* State of the thread that follows the log (log_follower.c); times are clock_monotonic_ns. */
@@ -93,6 +92,7 @@ struct cluster {
     uint32_t identity; /* identity of this node; never 0 */
     unsigned node;
     struct log_sequencer *sequencer;
+    struct interest *interest; /* NULL on SQLite */
     /* Database connection of the log thread; only the log thread uses the members up to
      * gap_check. */
     struct store_connection *side;
@@ -146,6 +146,8 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
 enum err cluster_nats_open(struct cluster *c);
 void cluster_nats_start(struct cluster *c);
 void cluster_nats_close(struct cluster *c);
+/* Subscribes this node to a part of the log or ends the subscription (interest_subscribe). */
+void cluster_nats_subscribe_to_part(void *arg, unsigned part, bool subscribed);
 /* Publishes a committed log entry through NATS, or transient events if position is 0. bytes is the
  * encoded entry. Messages may be lost. */
 void cluster_nats_publish_log_entry(struct cluster *c, int64_t position, struct str bytes,
