@@ -136,13 +136,39 @@ static bool read_cached_pages(struct missed_event_range *m, struct missed_events
     return m->page_last > m->at;
 }
 
+/* Reads and decodes the log rows after `after`, up to `last`. *ret is NULL if a row is malformed.
+ */
+static enum err read_decoded_page(struct gateway *g, struct tx *tx, int64_t after, int64_t last,
+                                  struct event_log_page **ret, struct list *ret_rows)
+{
+    *ret = NULL;
+    *ret_rows = (struct list){ 0 };
+    enum err e = read_event_log_page(tx, after, last, LOG_PAGE_POSITIONS, ret_rows);
+    if (e)
+        return e;
+    atomic_fetch_add(&g->count.missed_log_rows, ret_rows->count);
+    struct event_log_page *page = event_log_page_new(page_of_position(last), last);
+    if (decode_event_log_rows(ret_rows, page))
+        *ret = page;
+    else
+        event_log_page_free(page);
+    return OK;
+}
+
+/* Returns the first position of a page. Positions begin at 1. */
+static int64_t first_position_of_page(int64_t page)
+{
+    return page ? page * LOG_PAGE_POSITIONS : 1;
+}
+
 enum err read_missed_events_page(struct missed_event_range *m, struct session_transfer *h,
                                  struct tx *tx)
 {
     struct missed_events_collector taker = { .missed = m, .transfer = h };
     struct log_page_cache *cache = h->to->gateway->log_pages;
     int64_t number = page_of_position(m->at + 1);
-    struct list rows = { 0 };
+    struct event_log_page *page = NULL;
+    struct list rows;
     int64_t first = 0, end = 0;
 
     discard_events_of_last_read(m, h);
@@ -150,20 +176,75 @@ enum err read_missed_events_page(struct missed_event_range *m, struct session_tr
         return OK;
     enum err e = read_event_log_range(tx, &first, &end);
     m->page_last = last_position_in_page(m, number);
-    int64_t page_first = number ? number * LOG_PAGE_POSITIONS : 1; /* positions begin at 1 */
+    int64_t page_first = first_position_of_page(number);
     bool whole = first && first <= page_first && m->page_last <= m->settled;
     if (!e)
-        e = read_event_log_page(tx, whole ? page_first - 1 : m->at, m->page_last,
-                                LOG_PAGE_POSITIONS, &rows);
+        e = read_decoded_page(h->to->gateway, tx, whole ? page_first - 1 : m->at, m->page_last,
+                              &page, &rows);
     if (e)
         return e;
-    atomic_fetch_add(&h->to->gateway->count.missed_log_rows, rows.count);
-    struct event_log_page *page = event_log_page_new(number, m->page_last);
-    m->failed = missed_events_are_deleted_from_log(m, first) || !decode_event_log_rows(&rows, page);
-    for (size_t i = 0; i < page->count; i++)
+    m->failed = missed_events_are_deleted_from_log(m, first) || !page;
+    for (size_t i = 0; page && i < page->count; i++)
         collect_missed_event(&taker, page->events[i]);
     if (whole && !m->failed)
         event_log_page_cache_insert(cache, page, clock_steady_ms());
+    else
+        event_log_page_free(page);
+    return OK;
+}
+
+/* Passes the events of one log position to a function. */
+struct position_reader {
+    int64_t position;
+    void (*take)(void *arg, struct gateway_event *n);
+    void *arg;
+};
+
+static void take_event_of_position(void *arg, struct gateway_event *n)
+{
+    const struct position_reader *p = arg;
+
+    if ((int64_t)(n->number >> EVENT_NUMBER_BITS) == p->position)
+        p->take(p->arg, n);
+}
+
+static bool rows_include_position(const struct list *list, int64_t position)
+{
+    const struct event_log_row *rows = list->items;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (rows[i].position == position && rows[i].body.n)
+            return true;
+    return false;
+}
+
+enum err read_events_of_log_position(struct gateway *g, struct tx *tx, int64_t position,
+                                     int64_t settled,
+                                     void (*take)(void *arg, struct gateway_event *n), void *arg,
+                                     bool *ret_found)
+{
+    struct position_reader reader = { position, take, arg };
+    int64_t number = page_of_position(position), page_first = first_position_of_page(number);
+    int64_t page_last = (number + 1) * LOG_PAGE_POSITIONS - 1, first = 0, end = 0;
+    struct event_log_page *page = NULL;
+    struct list rows;
+
+    *ret_found = true;
+    if (event_log_page_cache_visit_events(g->log_pages, number, position, clock_steady_ms(),
+                                          take_event_of_position, &reader))
+        return OK;
+    enum err e = read_event_log_range(tx, &first, &end);
+    bool whole = first && first <= page_first;
+    int64_t last = !whole ? position : page_last < settled ? page_last : settled;
+    if (!e)
+        e = read_decoded_page(g, tx, whole ? page_first - 1 : position - 1, last, &page, &rows);
+    if (e)
+        return e;
+    *ret_found = page && rows_include_position(&rows, position);
+    for (size_t i = 0; page && i < page->count; i++)
+        take_event_of_position(&reader, page->events[i]);
+    if (whole && *ret_found)
+        event_log_page_cache_insert(g->log_pages, page, clock_steady_ms());
     else
         event_log_page_free(page);
     return OK;
