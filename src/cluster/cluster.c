@@ -192,6 +192,11 @@ static enum err read_next_log_position(struct tx *tx, void *arg)
 
     if (!e)
         *next = row_int(&r, 0) + row_bool(&r, 1);
+    if (!e && *next > LOG_POSITION_MAX / 10 * 9)
+        log_warn(
+            "cluster: position %lld of the event log is near the limit of %lld, at which writes "
+            "fail; move the data to a new database (guildhall move)",
+            (long long)*next, (long long)LOG_POSITION_MAX);
     return e;
 }
 

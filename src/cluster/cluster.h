@@ -29,6 +29,11 @@
 
 struct cluster;
 
+/* The greatest position of the event log: event numbers have 42 bits for it (EVENT_NUMBER_BITS in
+ * gateway/wire/gateway_event.h). The sequence of positions ends there, so that a write that needs a
+ * greater position fails. */
+#define LOG_POSITION_MAX ((INT64_C(1) << 42) - 1)
+
 /* Topics of messages between nodes that are not in the event log: sessions
  * (gateway/presence/directory.h), rate-limit counts (api/limits/limits.h), and session journals
  * (gateway/resume/journal/replica.h). */
