@@ -55,7 +55,7 @@ static bool node_needs_log_entry(void *arg, const struct log_entry_address *a)
     const struct cluster *c = arg;
 
     return !test_fault_is_enabled(TEST_FAULT_NO_SUBSCRIPTIONS) &&
-           interest_set_includes_address(c->nats.interest, a);
+           interest_set_includes_address(c->interest, a);
 }
 
 static void pass_over_log_entry(void *arg, int64_t position, const struct log_entry_address *a)
@@ -71,8 +71,13 @@ void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry
     f.origin = c->identity;
     if (test_fault_is_enabled(TEST_FAULT_EARLY_EVENTS) && f.announced)
         c->options.publish_events(c->options.arg, 0, f.announced);
-    if (log_entry_must_be_stored(&f))
-        tx_set_event_log_body(tx, log_entry_encode(&f, tx_arena(tx)));
+    if (!log_entry_must_be_stored(&f))
+        return;
+    struct str bytes = log_entry_encode(&f, tx_arena(tx)), recipients = STR("");
+    struct log_entry_address address;
+    if (!c->options.alone && log_address_of_entry(&f, bytes, &address))
+        recipients = log_recipients_encode(&address, tx_arena(tx));
+    tx_set_event_log_row(tx, bytes, recipients);
 }
 
 static void offer_local_log_entry(struct cluster *c, const struct work_item *w,
@@ -131,7 +136,7 @@ void cluster_append_session_move_to_log(struct cluster *c, struct tx *tx,
 {
     struct log_entry f = { .origin = c->identity, .move = m };
 
-    tx_set_event_log_body(tx, log_entry_encode(&f, tx_arena(tx)));
+    tx_set_event_log_row(tx, log_entry_encode(&f, tx_arena(tx)), STR(""));
 }
 
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
@@ -160,15 +165,15 @@ int64_t cluster_delivered_position(const struct cluster *c)
 
 void cluster_add_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind, snowflake id)
 {
-    if (c->nats.interest)
-        interest_set_add_key(c->nats.interest, log_address_key(kind, id));
+    if (c->interest)
+        interest_set_add_key(c->interest, log_address_key(kind, id));
 }
 
 void cluster_remove_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind,
                                               snowflake id)
 {
-    if (c->nats.interest)
-        interest_set_remove_key(c->nats.interest, log_address_key(kind, id));
+    if (c->interest)
+        interest_set_remove_key(c->interest, log_address_key(kind, id));
 }
 
 void cluster_stop_after_lost_events(struct cluster *c)
@@ -185,6 +190,11 @@ static enum err read_next_log_position(struct tx *tx, void *arg)
 
     if (!e)
         *next = row_int(&r, 0) + row_bool(&r, 1);
+    if (!e && *next > LOG_POSITION_MAX / 10 * 9)
+        log_warn(
+            "cluster: position %lld of the event log is near the limit of %lld, at which writes "
+            "fail; move the data to a new database (guildhall move)",
+            (long long)*next, (long long)LOG_POSITION_MAX);
     return e;
 }
 
@@ -273,6 +283,8 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
         cluster_close(c);
         return e;
     }
+    if (!options->alone)
+        c->interest = interest_set_new(cluster_nats_subscribe_to_part, c);
     struct log_entry_sink sink = { c, deliver_log_entry, node_needs_log_entry,
                                    pass_over_log_entry };
     c->sequencer = log_sequencer_new(&sink, next);
@@ -313,6 +325,7 @@ void cluster_close(struct cluster *c)
     if (c->sequencer && c->side)
         cluster_node_unregister(c);
     log_sequencer_free(c->sequencer);
+    interest_set_free(c->interest);
     store_connection_free(c->side);
     pthread_cond_destroy(&c->woken);
     pthread_mutex_destroy(&c->lock);
@@ -383,6 +396,7 @@ void cluster_read_stats(const struct cluster *c, struct cluster_stats *ret)
         .position = log_sequencer_next_position(c->sequencer) - 1,
         .frames_own = c->count.frames_own,
         .frames_read = c->count.frames_read,
+        .bytes_read = c->count.bytes_read,
         .gaps = c->count.gaps,
         .aborted = c->count.aborted,
         .unreadable = log_sequencer_unreadable_count(c->sequencer),

@@ -7,7 +7,7 @@
  *   log_follower      the thread that reads the log and does periodic work
  *   cluster_nats      publishes log entries through NATS (nats, nats_protocol), without delay
  *   log_address       the guilds and users whose sessions receive a log entry
- *   interest          the guilds and users with sessions on this node, which receive log entries
+ *   interest          the guilds and users with sessions on this node, which need log entries
  *   log_gaps          decides whether a missing position was aborted
  *   nodes             heartbeats; declares silent nodes dead
  *   cluster_waits     delays replies until all nodes have applied a position
@@ -29,6 +29,11 @@
 
 struct cluster;
 
+/* The greatest position of the event log: event numbers have 42 bits for it (EVENT_NUMBER_BITS in
+ * gateway/wire/gateway_event.h). The sequence of positions ends there, so that a write that needs a
+ * greater position fails. */
+#define LOG_POSITION_MAX ((INT64_C(1) << 42) - 1)
+
 /* Topics of messages between nodes that are not in the event log: sessions
  * (gateway/presence/directory.h), rate-limit counts (api/limits/limits.h), and session journals
  * (gateway/resume/journal/replica.h). */
@@ -49,7 +54,7 @@ struct cluster_options {
     /* Called instead of publish_events, in the same order, for a log entry that this node has not
      * received because it had no sessions of the entry's guilds and users. */
     void (*pass_over)(void *arg, int64_t position, const struct log_entry_address *a);
-    /* Called at least every 50 ms with NATS: publishes the positions that pass_over collected. */
+    /* Called at least every 50 ms; publishes the positions that pass_over has collected. */
     void (*publish_passed_over)(void *arg);
     /* Called when a session must move from this node to another, or from another node to this one.
      */
@@ -153,7 +158,7 @@ void cluster_record_heartbeat_of_other_node(struct cluster *c);
 /* Statistics of the cluster for /metrics. */
 struct cluster_stats {
     int64_t position;
-    uint64_t frames_own, frames_read, gaps, aborted, unreadable, behind_ms, nodes;
+    uint64_t frames_own, frames_read, bytes_read, gaps, aborted, unreadable, behind_ms, nodes;
     uint64_t frames_received, frames_refused; /* messages received and rejected through NATS */
     /* Number of log entries that this node skipped, because it did not need them. */
     uint64_t passed_over;

@@ -227,7 +227,7 @@ void cluster_nats_check_address_support(struct cluster *c, const uint32_t *ident
     pthread_mutex_unlock(&c->lock);
     atomic_store(&c->nats.all_use_addresses,
                  all && !test_fault_is_enabled(TEST_FAULT_NO_ADDRESSES));
-    interest_set_end_unused_subscriptions(c->nats.interest, clock_steady_ms());
+    interest_set_end_unused_subscriptions(c->interest, clock_steady_ms());
 }
 
 /* Handles a message with the address of a log entry. The message may also contain the entry itself,
@@ -243,7 +243,7 @@ static void handle_addressed_message(struct cluster *c, int64_t position, struct
     if (bytes.n)
         count_received_entry(&c->nats, bytes);
     if (!position) {
-        if (bytes.n && interest_set_includes_address(c->nats.interest, &a))
+        if (bytes.n && interest_set_includes_address(c->interest, &a))
             handle_transient_events(c, bytes);
         return;
     }
@@ -350,11 +350,11 @@ static enum err read_subject_names(struct tx *tx, void *arg)
     return OK;
 }
 
-static void subscribe_to_part(void *arg, unsigned part, bool subscribed)
+void cluster_nats_subscribe_to_part(void *arg, unsigned part, bool subscribed)
 {
     const struct cluster *c = arg;
 
-    if (!test_fault_is_enabled(TEST_FAULT_NO_SUBSCRIPTIONS))
+    if (c->nats.nats && !test_fault_is_enabled(TEST_FAULT_NO_SUBSCRIPTIONS))
         nats_subscribe_to_part_or_end(c->nats.nats, part, subscribed);
 }
 
@@ -382,10 +382,7 @@ enum err cluster_nats_open(struct cluster *c)
     if (e)
         return e;
     snprintf(options.name, sizeof options.name, "guildhall %u", c->node);
-    e = nats_new(&options, &w->nats);
-    if (!e)
-        w->interest = interest_set_new(subscribe_to_part, c);
-    return e;
+    return nats_new(&options, &w->nats);
 }
 
 void cluster_nats_start(struct cluster *c)
@@ -399,8 +396,6 @@ void cluster_nats_close(struct cluster *c)
     atomic_store(&c->nats.connected, false);
     nats_free(c->nats.nats);
     c->nats.nats = NULL;
-    interest_set_free(c->nats.interest);
-    c->nats.interest = NULL;
     map_clear(&c->nats.address_nodes);
     message_cipher_clear(&c->nats.cipher);
     buf_clear(&c->nats.plain);

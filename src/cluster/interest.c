@@ -2,6 +2,7 @@
 #include "cluster/interest.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/map.h"
@@ -94,6 +95,16 @@ bool interest_set_includes_address(struct interest *i, const struct log_entry_ad
         found = get_count_of_interest_key(i, a->keys[k]);
     pthread_mutex_unlock(&i->lock);
     return found;
+}
+
+void interest_set_copy_parts(struct interest *i, unsigned char ret[LOG_PARTS / 8])
+{
+    memset(ret, 0, LOG_PARTS / 8);
+    pthread_mutex_lock(&i->lock);
+    for (unsigned part = 0; part < LOG_PARTS; part++)
+        if (i->parts[part].keys)
+            ret[part / 8] |= (unsigned char)(1 << part % 8);
+    pthread_mutex_unlock(&i->lock);
 }
 
 static void end_subscription_if_unused(struct interest *i, unsigned part, int64_t now_ms)

@@ -1,10 +1,10 @@
 /* interest.h - the guilds and users that have sessions on this node.
  *
  * They decide which log entries this node receives through NATS: log entries are published in parts
- * (LOG_PARTS), and this node subscribes to the parts of its guilds and users. The set need not be
- * exact, because it only saves work: each event loop decides itself which entries it needs, and
- * reads entries that this node has not received from the log (gateway/fanout/unread_entries.h). All
- * functions are thread-safe. */
+ * (LOG_PARTS), and this node subscribes to the parts of its guilds and users. They also decide
+ * which entries it reads from the log (log_follower.c). This only saves work, so it need not be
+ * exact: each event loop decides itself which entries it needs, and reads entries from the log that
+ * this node has not received (gateway/fanout/unread_entries.h). All functions are thread-safe. */
 #ifndef CLUSTER_INTEREST_H
 #define CLUSTER_INTEREST_H
 
@@ -24,6 +24,8 @@ void interest_set_add_key(struct interest *i, uint64_t key);
 void interest_set_remove_key(struct interest *i, uint64_t key);
 /* Returns whether a guild or user of the address has sessions on this node. */
 bool interest_set_includes_address(struct interest *i, const struct log_entry_address *a);
+/* Copies the set of parts that have keys: bit `part % 8` of byte `part / 8`. */
+void interest_set_copy_parts(struct interest *i, unsigned char ret[LOG_PARTS / 8]);
 /* Ends subscriptions to parts that were not needed for INTEREST_KEEP_MS. */
 void interest_set_end_unused_subscriptions(struct interest *i, int64_t now_ms);
 

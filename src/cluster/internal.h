@@ -48,10 +48,8 @@ struct cluster_nats_connection {
     char log[64], brief[64], to_all[64], to_this_node[80];
     /* NATS subject of addresses, and prefix of the NATS subjects of parts (LOG_PARTS). */
     char addresses[64], part_prefix[64];
-    /* guilds and users with sessions on this node; NULL if nodes do not use NATS */
-    struct interest *interest;
-    /* Identities of nodes that have announced that they understand addresses: a set, key and value
-     * are equal. Needs the cluster's lock. */
+    /* Nodes that have announced that they understand addresses; key and value are the identity.
+     * Needs the cluster's lock. */
     struct map address_nodes;
     _Atomic bool all_use_addresses; /* all living nodes understand addresses */
     _Atomic uint64_t entries_received, entry_bytes_received; /* entries themselves, not addresses */
@@ -64,7 +62,7 @@ struct cluster_nats_connection {
 
 /* Counters of the cluster for /metrics. */
 struct cluster_counters {
-    _Atomic uint64_t frames_own, frames_read, gaps, aborted, nodes, passed_over;
+    _Atomic uint64_t frames_own, frames_read, bytes_read, gaps, aborted, nodes, passed_over;
 };
 
 /* State of the thread that reads the log (log_follower.c). Its times are clock_monotonic_ns. */
@@ -96,7 +94,9 @@ struct cluster {
     uint32_t identity; /* identity of this node; never 0 */
     unsigned node;
     struct log_sequencer *sequencer;
-    /* Database connection of the log thread. Only this thread uses the members up to gap_check. */
+    struct interest *interest; /* NULL on SQLite */
+    /* Database connection of the log thread; only the log thread uses the members up to
+     * gap_check. */
     struct store_connection *side;
     struct arena *arena;
     pthread_t thread;
@@ -150,8 +150,10 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
 enum err cluster_nats_open(struct cluster *c);
 void cluster_nats_start(struct cluster *c);
 void cluster_nats_close(struct cluster *c);
-/* Publishes an encoded log entry (bytes) through NATS after its commit, or transient events if
- * position is 0. The message may be lost. */
+/* Subscribes this node to a part of the log or ends the subscription (interest_subscribe). */
+void cluster_nats_subscribe_to_part(void *arg, unsigned part, bool subscribed);
+/* Publishes a committed log entry through NATS, or transient events if position is 0. bytes is the
+ * encoded entry. Messages may be lost. */
 void cluster_nats_publish_log_entry(struct cluster *c, int64_t position, struct str bytes,
                                     const struct log_entry *f);
 /* Announces to the other nodes that this node understands addresses of log entries. */

@@ -109,3 +109,28 @@ bool log_address_decode(struct str *bytes, struct log_entry_address *ret)
     *bytes = in.rest;
     return !in.bad;
 }
+
+/* The parts of an address with few keys are repeated. */
+struct str log_recipients_encode(const struct log_entry_address *a, struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, LOG_RECIPIENTS_MAX_BYTES);
+    for (unsigned i = 0; i < LOG_RECIPIENTS_PARTS; i++) {
+        unsigned part = log_address_get_nats_part_of_key(a->keys[i % a->count]);
+        const char bytes[] = { (char)(part >> 8), (char)part };
+
+        buf_add(&out, bytes, sizeof bytes);
+    }
+    log_address_append(a, &out);
+    return buf_move_to_arena(&out, arena);
+}
+
+bool log_recipients_decode(struct str bytes, struct log_entry_address *ret)
+{
+    if (bytes.n < 2 * LOG_RECIPIENTS_PARTS)
+        return false;
+    struct str address =
+        str_slice(bytes.p + 2 * LOG_RECIPIENTS_PARTS, bytes.n - 2 * LOG_RECIPIENTS_PARTS);
+    return log_address_decode(&address, ret) && !address.n;
+}

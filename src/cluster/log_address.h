@@ -57,4 +57,16 @@ void log_address_append(const struct log_entry_address *a, struct buf *out);
  * bytes are invalid. */
 bool log_address_decode(struct str *bytes, struct log_entry_address *ret);
 
+/* The column `recipients` of a row of the log: the part of each key, so that a query can select
+ * entries by parts (log_follower.c), then the address. Unlike the parts to which an entry is
+ * published, these are the parts of all keys: a node that needs the entry finds one of its own
+ * parts. */
+enum {
+    LOG_RECIPIENTS_PARTS = LOG_ADDRESS_KEYS_MAX, /* two bytes each, high byte first */
+    LOG_RECIPIENTS_MAX_BYTES = 2 * LOG_RECIPIENTS_PARTS + LOG_ADDRESS_MAX_BYTES,
+};
+/* The result is in the arena. */
+struct str log_recipients_encode(const struct log_entry_address *a, struct arena *arena);
+bool log_recipients_decode(struct str bytes, struct log_entry_address *ret);
+
 #endif

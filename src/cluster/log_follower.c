@@ -2,6 +2,9 @@
  *
  * The thread reads the log from the next undelivered position on. Entries of
  * this node, and those that came through NATS, have usually been delivered already.
+ * It reads the position and the recipients of each entry, but the entry itself only if one of its
+ * guilds and users may have a session on this node. If a session starts between the read and the
+ * turn of an entry, the position counts as missing and is read again.
  *
  * Concurrent commits of one node often cause gaps of missing positions, most of which close within
  * a millisecond. So a gap triggers a read only after 2 ms. */
@@ -51,27 +54,51 @@ void log_follower_wake_soon(struct cluster *c)
 struct page_read {
     struct cluster *cluster;
     int64_t last;
-    uint64_t count;
+    uint64_t count, bytes;
 };
 
+/* $3: the parts of this node (interest_set_copy_parts). */
 static const char SELECT_LOG_PAGE[] =
-    "select position, body from log where position >= $1 order by position limit $2";
+    "select position, case when log_recipients_include(recipients, $3) then body end, recipients "
+    "from log where position >= $1 order by position limit $2";
+
+/* Offers a row of the log. body is empty if the transaction was aborted, or if this node had no
+ * session of the recipients when the log was read. */
+static void offer_log_row(struct cluster *c, int64_t position, struct str body,
+                          struct str recipients)
+{
+    struct log_entry_address address;
+    bool addressed = recipients.n && log_recipients_decode(recipients, &address);
+
+    if (addressed)
+        log_sequencer_offer_address_of_entry(c->sequencer, position, &address, STR(""));
+    else if (recipients.n && !body.n)
+        body = recipients; /* counts as an entry that cannot be decoded */
+    if (body.n || !addressed)
+        log_sequencer_offer_entry(c->sequencer, position, body, NULL);
+}
 
 static enum err read_page_of_log_rows(struct tx *tx, void *arg)
 {
     struct page_read *p = arg;
+    struct cluster *c = p->cluster;
+    unsigned char parts[LOG_PARTS / 8];
     struct rows r;
 
     p->last = 0;
-    p->count = 0;
-    enum err e = tx_query(
-        tx, SELECT_LOG_PAGE,
-        BIND(v_int(log_sequencer_next_position(p->cluster->sequencer)), v_int(LOG_PAGE_ROWS)), &r);
+    p->count = p->bytes = 0;
+    interest_set_copy_parts(c->interest, parts);
+    enum err e =
+        tx_query(tx, SELECT_LOG_PAGE,
+                 BIND(v_int(log_sequencer_next_position(c->sequencer)), v_int(LOG_PAGE_ROWS),
+                      v_bytes(str_slice((const char *)parts, sizeof parts))),
+                 &r);
     if (e)
         return e;
     for (; rows_next(&r); p->count++) {
         p->last = row_int(&r, 0);
-        log_sequencer_offer_entry(p->cluster->sequencer, p->last, row_bytes(&r, 1), NULL);
+        p->bytes += row_bytes(&r, 1).n;
+        offer_log_row(c, p->last, row_bytes(&r, 1), row_bytes(&r, 2));
     }
     return rows_end(&r);
 }
@@ -87,6 +114,7 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
     *ret_last = p.last;
     *ret_more = p.count == LOG_PAGE_ROWS;
     atomic_fetch_add(&c->count.frames_read, p.count);
+    atomic_fetch_add(&c->count.bytes_read, p.bytes);
     return e;
 }
 
@@ -231,11 +259,10 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         e = run_heartbeat_if_due(c);
     if (e)
         stop_if_schema_is_newer(c);
-    /* Send counts even if NATS is not connected, so that they do not accumulate. */
-    if (c->options.bus.n) {
+    /* Also done if NATS is not connected, so that counts do not accumulate. */
+    if (c->options.bus.n)
         c->options.send_counts(c->options.arg);
-        c->options.publish_passed_over(c->options.arg);
-    }
+    c->options.publish_passed_over(c->options.arg);
     bool missing = !e && log_gap_run_next_resolution_step(c);
     bool waited = cluster_finish_log_position_waits(c);
     if (e && !waited)

@@ -216,7 +216,11 @@ uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last)
 
     pthread_mutex_lock(&l->lock);
     for (; l->next <= last; count++) {
-        sequencer_slot_at(l, l->next)->filled = true;
+        struct sequencer_slot *s = sequencer_slot_at(l, l->next);
+
+        if (s->address)
+            break;
+        s->filled = true;
         deliver_log_entries_in_order(l);
     }
     if (l->head < l->next - 1)

@@ -40,7 +40,8 @@ void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, st
  * empty. The sink must have the functions `needs` and `pass_over`. */
 void log_sequencer_offer_address_of_entry(struct log_sequencer *l, int64_t position,
                                           const struct log_entry_address *a, struct str bytes);
-/* Treats all missing positions up to `last` as aborted. Returns the number of these positions. */
+/* Treats all missing positions up to `last` as aborted. Returns the number of these positions.
+ * Stops at a position whose address was offered: its entry was committed and must still be read. */
 uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last);
 
 /* Position of a delivered log entry, and a hash of its bytes, for comparison with the log. */

@@ -183,8 +183,7 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
     /* The label of the key differs from older versions of the server, so that nodes of different
      * versions ignore each other's messages. */
     auth_derive_key(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
-    if (bus_is_nats(g->config)) { /* Use a common hash key, because all nodes must compute the same
-                                     hash for a caller. */
+    if (!options.alone) { /* All nodes must compute the same hash for a caller and a log entry. */
         unsigned char key[HASH_KEY_BYTES];
 
         auth_derive_key(g->auth, "hash", 0, STR(""), key, sizeof key);
@@ -227,6 +226,12 @@ void append_cluster_metrics(const struct guildhall *g, struct buf *out)
                       "Frames of the event log committed by this node.", s.frames_own);
     api_append_metric(out, "guildhall_log_read_total", "counter", "Frames read from the event log.",
                       s.frames_read);
+    api_append_metric(out, "guildhall_log_read_bytes_total", "counter",
+                      "Bytes of these frames, without their addresses.", s.bytes_read);
+    api_append_metric(out, "guildhall_log_passed_over_total", "counter",
+                      "Entries of the event log that this node did not receive or read, because it "
+                      "had no session of their guilds and users.",
+                      s.passed_over);
     api_append_metric(out, "guildhall_log_holes_total", "counter",
                       "Positions of the event log that were missing when they were read.", s.gaps);
     api_append_metric(
@@ -244,10 +249,6 @@ void append_cluster_metrics(const struct guildhall *g, struct buf *out)
                       "Whether this node is connected to NATS.", s.connected);
     api_append_metric(out, "guildhall_nats_heard_total", "counter", "Frames received through NATS.",
                       s.frames_received);
-    api_append_metric(out, "guildhall_log_passed_over_total", "counter",
-                      "Entries of the event log that this node did not receive, because it had no "
-                      "session of their guilds and users.",
-                      s.passed_over);
     api_append_metric(out, "guildhall_nats_entries_total", "counter",
                       "Entries of the event log and transient events received through NATS.",
                       s.entries_received);

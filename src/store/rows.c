@@ -62,9 +62,10 @@ void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id)
         engine->mark_row_changed(tx, rows, id);
 }
 
-void tx_set_event_log_body(struct tx *tx, struct str body)
+void tx_set_event_log_row(struct tx *tx, struct str body, struct str recipients)
 {
     tx->work->log = body;
+    tx->work->log_recipients = recipients;
 }
 
 void tx_make_ids_visible_in_order(struct tx *tx, uint64_t stream, uint64_t id)

@@ -138,8 +138,8 @@ struct work_item {
                             * not set yet */
     int64_t since;
     enum err result;
-    struct str log;   /* body of this work item's row in the event log, see tx_set_event_log_body */
-    int64_t position; /* position of the row `log` in the event log */
+    struct str log, log_recipients; /* row of the event log, see tx_set_event_log_row */
+    int64_t position;               /* position of the row `log` in the event log */
     struct ordered_id *ordered_ids; /* see tx_make_ids_visible_in_order; reset before each run */
     struct list_link commit_link;   /* PostgreSQL: link in the list of the commit order */
     bool in_commit_order; /* PostgreSQL: whether commit_link is in the list of the commit order */
@@ -243,10 +243,11 @@ void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
  * a new id, so the code that inserts a command marks the slot of its application. */
 void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
 
-/* tx_set_event_log_body sets the event that this transaction publishes, as one row of the event
- * log. After the commit, work->position is its position. The bytes must outlive work. */
+/* tx_set_event_log_row sets the event that this transaction publishes, as one row of the event
+ * log, and its recipients (empty: all nodes). SQLite does not store recipients. After the commit
+ * work->position is the row's position. The bytes must outlive the work item. */
 enum { STORE_LOG_ROWS_RETAINED = 20000 };
-void tx_set_event_log_body(struct tx *tx, struct str body);
+void tx_set_event_log_row(struct tx *tx, struct str body, struct str recipients);
 /* Makes the ids of a stream visible in increasing order: if a greater id of the stream was
  * committed since `run` created `id`, the work item runs again and must create a new id. On SQLite
  * no check is needed, because one writer runs and commits one work item after the other. */

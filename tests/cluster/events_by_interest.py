@@ -12,6 +12,7 @@ from broker import Broker
 from cluster_nodes import PATIENCE, Ring, Session, expect, place_of
 from cases import run_cases
 from process import register
+from resuming_client import Lasting
 from server_restart import LONG
 from session_moves import move_about
 from voice import guild_with
@@ -22,6 +23,7 @@ STARTS = 60 if LONG else 12
 WORLD = {"users": [{"username": name} for name in ("ada", "bob", "cyd")],
          "guilds": [guild_with("Hall", "ada", ["bob"]), guild_with("Cave", "cyd")]}
 BYTES, PASSED = "guildhall_nats_entry_bytes_total", "guildhall_log_passed_over_total"
+UNREAD = "guildhall_log_unread_entries_total"
 
 
 @contextlib.contextmanager
@@ -38,8 +40,12 @@ def fault(*names):
 
 
 @contextlib.contextmanager
-def cluster(executable, nodes=3, world=None, by_address=True):
-    """A cluster whose nodes send log entries by address."""
+def cluster(executable, nodes=3, world=None, by_address=True, polls=False):
+    """A cluster whose nodes send log entries by address, or that poll."""
+    if polls:
+        with Ring(executable, nodes=nodes, world=world or WORLD) as ring:
+            yield ring
+        return
     broker = Broker()
     with Ring(executable, nodes=nodes, bus=broker.url, world=world or WORLD) as ring:
         ring.wait_metric("guildhall_nats_connected", 1)
@@ -157,12 +163,38 @@ def messages_of(ring, channel, token):
         last = everything[-1][0]
 
 
-def session_that_starts_while_events_flow_misses_none(executable):
+def polling_nodes_read_only_entries_of_their_sessions(executable):
+    read, rows = "guildhall_log_read_bytes_total", "guildhall_log_read_total"
+    with cluster(executable, polls=True) as ring:
+        ada, bob, cyd = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        sessions = [Session(ring.servers[node].port, token) for node, token in ((1, ada), (2, bob), (3, cyd))]
+        wait_for_positions(ring)
+        before = {name: [ring.metric(node, name) for node in (1, 2, 3)] for name in (read, rows, PASSED)}
+        post(ring, channel, 50, ada)
+        for session in sessions[:2]:
+            wait_for_count(session, 50)
+        wait_for_positions(ring)
+        got = {name: [ring.metric(node, name) - before[name][node - 1] for node in (1, 2, 3)] for name in before}
+        print(got)
+        expect(got[read][1] >= 50 * len(WORDS), f"the node of a member read {got[read][1]} bytes")
+        expect(got[rows][2] >= 50 and got[PASSED][2] >= 50, "a node does not know all positions")
+        expect(got[read][2] < 50 * len(WORDS) / 10, f"a node without sessions of the guild read {got[read][2]} bytes")
+        expect(not sessions[2].contents(), "a session received messages of another guild")
+        third = Session(ring.servers[3].port, bob)
+        post(ring, channel, 20, ada)
+        wait_for_count(third, 20)
+        expect(ring.metric(3, read) - before[read][2] >= 20 * len(WORDS), "a node did not read what a session needs")
+        for session in (*sessions, third):
+            session.close()
+
+
+def session_that_starts_while_events_flow_misses_none(executable, polls=False):
     """Each session is the first of its guild on its node."""
     people = [f"user{number}" for number in range(STARTS)]
     world = {"users": [{"username": name} for name in ("ada", *people)],
              "guilds": [guild_with(f"Hall of {name}", "ada", [name]) for name in people]}
-    with cluster(executable, world=world) as ring:
+    with cluster(executable, world=world, polls=polls) as ring:
         ada = ring.tokens[0]
         counts = []
         for token in ring.tokens[1:]:
@@ -182,10 +214,14 @@ def session_that_starts_while_events_flow_misses_none(executable):
               f"{ring.metric(3, 'guildhall_log_unread_entries_total')}")
 
 
-def slow_session_start_misses_no_event(executable):
+def session_that_starts_on_a_polling_node_misses_none(executable):
+    session_that_starts_while_events_flow_misses_none(executable, polls=True)
+
+
+def slow_session_start_misses_no_event(executable, polls=False):
     """The read for READY takes half a second, so events of the guild are passed over meanwhile."""
     with fault("late-looks"):
-        with cluster(executable) as ring:
+        with cluster(executable, polls=polls) as ring:
             ada, bob, _ = ring.tokens
             _, channel = place_of(ring.client(1, ada))
             watcher = Session(ring.servers[1].port, ada)
@@ -206,8 +242,12 @@ def slow_session_start_misses_no_event(executable):
                 session.close()
 
 
-def session_that_joins_a_guild_misses_no_event(executable):
-    with cluster(executable) as ring:
+def slow_session_start_on_a_polling_node_misses_no_event(executable):
+    slow_session_start_misses_no_event(executable, polls=True)
+
+
+def session_that_joins_a_guild_misses_no_event(executable, polls=False):
+    with cluster(executable, polls=polls) as ring:
         ada = ring.tokens[0]
         _, channel = place_of(ring.client(1, ada))
         invite = ring.client(1, ada).call("POST", f"/channels/{channel}/invites", {})[1]["code"]
@@ -234,12 +274,53 @@ def session_that_joins_a_guild_misses_no_event(executable):
             session.close()
 
 
+def session_that_joins_a_guild_on_a_polling_node_misses_no_event(executable):
+    session_that_joins_a_guild_misses_no_event(executable, polls=True)
+
+
 def sessions_move_between_nodes_that_receive_addresses_only(executable):
     """Every log entry of other nodes is read by the loops that need it."""
     with fault("no-subscriptions"):
         broker = Broker()
         move_about(executable, broker.url)
         broker.kill()
+
+
+def arriving_sessions_do_not_need_entries_of_others(executable):
+    """Sessions move to a node while events of another guild are passed over there. Store reads take
+    half a second, so the sessions arrive slowly."""
+    people = [f"user{number}" for number in range(8)]
+    world = {"users": [{"username": name} for name in ("ada", *people)],
+             "guilds": [guild_with("Hall", "ada"), guild_with("Cave", people[0], people[1:])]}
+    with fault("late-looks"):
+        with cluster(executable, world=world) as ring:
+            ada, *tokens = ring.tokens
+            _, hall = place_of(ring.client(1, ada))
+            _, cave = place_of(ring.client(1, tokens[0]))
+            node = [2]
+            sessions = [Lasting(lambda: [ring.servers[node[0]].port], token) for token in tokens]
+            deadline = time.monotonic() + PATIENCE
+            while int(ring.sql("select count(*) from session_homes")) < len(sessions):
+                expect(time.monotonic() < deadline, "not every session's owner was stored")
+                time.sleep(0.02)
+            writer, before = Writer(ring, hall, ada), {name: ring.metric(3, name) for name in (PASSED, UNREAD)}
+            node[0] = 3
+            for session in sessions:
+                session.lose()
+            for session in sessions:
+                session.wait(lambda s=session: s.resumed, "RESUMED")
+            writer.end()
+            post(ring, cave, 1, tokens[0], words="the end")
+            for session in sessions:
+                session.wait_for("0 the end")
+                expect(session.contents() == ["0 the end"] and not session.anew, "a session did not resume exactly")
+            got = {name: ring.metric(3, name) - before[name] for name in before}
+            print(got)
+            expect(got[PASSED] > 20, "no events flowed while the sessions arrived")
+            # The last message may be passed over before the subscription to its guild begins.
+            expect(got[UNREAD] <= 1, f"loops read {got[UNREAD]} entries that no session needed")
+            for session in sessions:
+                session.close()
 
 
 def restart(ring, node, *faults):
@@ -312,10 +393,15 @@ def entries_are_read_while_nats_loses_messages(executable):
 if __name__ == "__main__":
     run_cases("cluster/events_by_interest", [
         nodes_without_sessions_receive_no_entries,
+        polling_nodes_read_only_entries_of_their_sessions,
+        session_that_starts_on_a_polling_node_misses_none,
+        slow_session_start_on_a_polling_node_misses_no_event,
+        session_that_joins_a_guild_on_a_polling_node_misses_no_event,
         session_that_starts_while_events_flow_misses_none,
         slow_session_start_misses_no_event,
         session_that_joins_a_guild_misses_no_event,
         sessions_move_between_nodes_that_receive_addresses_only,
+        arriving_sessions_do_not_need_entries_of_others,
         nodes_of_an_older_version_receive_all_entries,
         entries_are_read_while_nats_loses_messages,
     ])

@@ -132,7 +132,7 @@ def session_identifies_again_if_node_and_replica_are_lost(executable):
         times = [t for s in lab.sessions for t in s.refusal_times]
         print(f"{sum(s.resumed for s in lab.sessions)} resumed, {len(times)} anew, op 9 after at "
               f"most {max(times, default=0):.2f} s")
-        expect(max(times, default=0) < REFUSAL_SECONDS, f"op 9 after {max(times):.2f} s")
+        expect(max(times, default=0) < REFUSAL_SECONDS, f"op 9 after {max(times, default=0):.2f} s")
     broker.kill()
 
 

@@ -77,6 +77,7 @@ def read_with_unknown_snapshot_is_detected(executable):
 
 def skipped_log_entries_are_detected(executable):
     caught("unread-entries", events_by_interest.slow_session_start_misses_no_event, executable, 3)
+    caught("unread-entries", events_by_interest.slow_session_start_on_a_polling_node_misses_no_event, executable, 3)
 
 
 if __name__ == "__main__":

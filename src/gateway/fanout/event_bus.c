@@ -44,8 +44,19 @@ static void begin_numbers_of_position(struct gateway *g, uint64_t before)
         g->published = before;
 }
 
-/* Posts the collected unread entries (unread_entries.h) to the loops. Their events' numbers stay
- * reserved. The caller holds the lock. */
+/* Returns the number of the next event. In a cluster the numbers of the next log position are never
+ * used early: other nodes would give them to other events. */
+static uint64_t next_event_number(struct gateway *g)
+{
+    uint64_t next = g->published + 1;
+
+    if (!g->cluster || next >> EVENT_NUMBER_BITS == g->published >> EVENT_NUMBER_BITS)
+        g->published = next;
+    return g->published;
+}
+
+/* Posts the collected unread entries (unread_entries.h). They get the numbers that their events
+ * would have. The caller holds the lock. */
 static void post_unread_log_entries(struct gateway *g)
 {
     struct event_batch *b = g->unread_entries;
@@ -73,7 +84,7 @@ static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch 
         begin_numbers_of_position(g, before);
     }
     for (size_t i = 0; i < b->count; i++)
-        b->events[i]->number = ++g->published;
+        b->events[i]->number = next_event_number(g);
     post_or_free_batch(g, b);
     pthread_mutex_unlock(&g->publishing);
 }

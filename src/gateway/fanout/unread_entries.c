@@ -42,14 +42,11 @@ static bool loop_has_recipients(struct gateway_loop *h, uint64_t key)
             guild_has_member_lists(&h->gateway->online_members, id));
 }
 
-/* Returns whether a session that is on this loop or moving to it may need events of the log entry.
- */
+/* Returns whether a session on this loop may need events of the entry. */
 static bool loop_needs_entry(struct gateway_loop *h, const struct gateway_event *n)
 {
     if (test_fault_is_enabled(TEST_FAULT_UNREAD_ENTRIES))
         return false;
-    if (loop_retains_events(h))
-        return true;
     for (size_t i = 0; i < n->to.user_count; i++)
         if (loop_has_recipients(h, n->to.user_ids[i]))
             return true;
@@ -236,6 +233,8 @@ void unread_log_entry_pass_over_or_read(struct gateway_loop *h)
         begin_reading_first_entries(h);
         return;
     }
+    /* A session that is arriving reads the entry if it needs it (resume/retained_entries.h). */
+    retain_event_if_a_session_needs_it(h, loop_event_batch_get_first_event(h->queue.first));
     event_queue_remove_first(h);
     event_queue_set_delivered(h, number);
 }

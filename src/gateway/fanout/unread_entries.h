@@ -3,10 +3,10 @@
  * A node does not receive log entries of guilds and users without sessions on it
  * (cluster/interest.h). In their place the event queue has unread entries. When an unread entry is
  * the first in the queue, the loop decides whether it needs the entry, in the same way as it finds
- * the recipients of an event. Usually the loop does not need it. But a session may have been added
- * meanwhile, or a session that arrives from another node may need the entry. Then the loop reads
- * the entry from the log, and later events wait. So a session misses no event, even if this node
- * had not subscribed to its guild or user. */
+ * the recipients of an event. Usually it does not. But a session may have been added meanwhile.
+ * Then the loop reads the entry from the log, and later events wait. For sessions that arrive from
+ * other nodes or loops the loop retains the entry unread (gateway/resume/retained_entries.h). So a
+ * session never misses an event, whatever this node had subscribed to. */
 #ifndef GATEWAY_FANOUT_UNREAD_ENTRIES_H
 #define GATEWAY_FANOUT_UNREAD_ENTRIES_H
 

@@ -17,11 +17,12 @@ struct log_page_cache {
     size_t count;
 };
 
-struct event_log_page *event_log_page_new(int64_t number, int64_t last)
+struct event_log_page *event_log_page_new(int64_t number, int64_t after, int64_t last)
 {
     struct event_log_page *p = mem_new(sizeof *p);
 
     p->number = number;
+    p->after = after;
     p->last = last;
     return p;
 }
@@ -95,20 +96,57 @@ static struct event_log_page **least_recently_used_page(struct log_page_cache *c
     return least;
 }
 
-void event_log_page_cache_insert(struct log_page_cache *c, struct event_log_page *p, int64_t now_ms)
+int64_t event_log_page_cache_last_position(struct log_page_cache *c, int64_t number)
 {
-    p->used_ms = now_ms;
     pthread_mutex_lock(&c->lock);
-    /* Another thread may have added the same page to the cache meanwhile: replace that page. */
-    struct event_log_page **slot = find_page(c, p->number), *evicted = NULL;
+    struct event_log_page **found = find_page(c, number);
+    int64_t last = found ? (*found)->last : 0;
+    pthread_mutex_unlock(&c->lock);
+    return last;
+}
+
+static void append_page(struct event_log_page *to, struct event_log_page *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        event_log_page_add_event(to, p->events[i]);
+    p->count = 0; /* the references have moved */
+    to->last = p->last;
+    to->used_ms = p->used_ms;
+}
+
+static bool is_whole_page(const struct event_log_page *p)
+{
+    return p->after < p->number * LOG_PAGE_POSITIONS || p->after == 0;
+}
+
+/* Puts the page into a slot and returns the page that it replaces, or NULL. */
+static struct event_log_page *insert_whole_page(struct log_page_cache *c, struct event_log_page *p)
+{
+    struct event_log_page **slot = find_page(c, p->number), *replaced;
+
     if (!slot && c->count < CACHED_PAGES_MAX)
         slot = &c->pages[c->count++];
     else if (!slot)
         slot = least_recently_used_page(c);
-    evicted = *slot;
+    replaced = *slot;
     *slot = p;
+    return replaced;
+}
+
+void event_log_page_cache_insert(struct log_page_cache *c, struct event_log_page *p, int64_t now_ms)
+{
+    struct event_log_page *unused = p;
+
+    p->used_ms = now_ms;
+    pthread_mutex_lock(&c->lock);
+    /* Another thread may have put the same page into the cache meanwhile: keep the longer one. */
+    struct event_log_page **cached = find_page(c, p->number);
+    if (cached && (*cached)->last == p->after)
+        append_page(*cached, p);
+    else if (is_whole_page(p) && !(cached && (*cached)->last >= p->last))
+        unused = insert_whole_page(c, p);
     pthread_mutex_unlock(&c->lock);
-    event_log_page_free(evicted);
+    event_log_page_free(unused);
 }
 
 void event_log_page_cache_evict_unused(struct log_page_cache *c, int64_t now_ms)

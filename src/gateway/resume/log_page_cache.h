@@ -1,9 +1,9 @@
 /* log_page_cache.h - decoded pages of the event log, which sessions that resume share.
  *
- * After the loss of a node thousands of sessions miss the same events. Each page of the log is read
+ * After the loss of a node thousands of sessions miss the same events. Each row of the log is read
  * and decoded once per node. A page has LOG_PAGE_POSITIONS positions; the last page of the log may
- * have fewer. Only positions that this node has delivered are cached, because no rows are added
- * there any more. */
+ * have fewer, and is extended when later sessions need newer rows. Only positions that this node has delivered are cached, because no more rows can
+ * appear there. */
 #ifndef GATEWAY_RESUME_LOG_PAGE_CACHE_H
 #define GATEWAY_RESUME_LOG_PAGE_CACHE_H
 
@@ -14,14 +14,15 @@
 enum { LOG_PAGE_POSITIONS = 128 };
 
 struct event_log_page {
-    int64_t number; /* page number; the first position of the page is number * LOG_PAGE_POSITIONS */
-    int64_t last;   /* last position that was read */
+    int64_t number; /* the first position is number * LOG_PAGE_POSITIONS */
+    /* Rows with positions after `after`, up to `last`, were read. */
+    int64_t after, last;
     int64_t used_ms;
     size_t count, cap;
     struct gateway_event **events; /* with a reference each */
 };
 
-struct event_log_page *event_log_page_new(int64_t number, int64_t last);
+struct event_log_page *event_log_page_new(int64_t number, int64_t after, int64_t last);
 void event_log_page_add_event(struct event_log_page *p,
                               struct gateway_event *n); /* takes over the reference */
 void event_log_page_free(struct event_log_page *p);     /* accepts NULL */
@@ -38,8 +39,13 @@ void event_log_page_cache_free(struct log_page_cache *c); /* accepts NULL */
 bool event_log_page_cache_visit_events(struct log_page_cache *c, int64_t number, int64_t last,
                                        int64_t now_ms,
                                        void (*take)(void *arg, struct gateway_event *n), void *arg);
-/* Adds a page to the cache, which becomes its owner. If the cache is full, the least recently used
- * page is evicted. */
+/* Returns the last position of the cached page, or 0 if the page is not cached. Newer rows of the
+ * page can be read and inserted alone. */
+int64_t event_log_page_cache_last_position(struct log_page_cache *c, int64_t number);
+/* Adds a page to the cache, which becomes its owner. If the page begins where the cached page ends,
+ * its events are appended to the cached page. If the page does not begin with its first position
+ * otherwise, it is freed. If the cache is full, the page that was not used for the longest time is
+ * evicted. */
 void event_log_page_cache_insert(struct log_page_cache *c, struct event_log_page *p,
                                  int64_t now_ms);
 /* Evicts pages that were not used for 30 seconds. Accepts NULL. */

@@ -135,13 +135,56 @@ static bool read_cached_pages(struct missed_event_range *m, struct missed_events
     return m->page_last > m->at;
 }
 
+/* Reads and decodes the log rows after `after`, up to `last`, which are in one page. *ret is NULL
+ * if a row is malformed. */
+static enum err read_decoded_page(struct gateway *g, struct tx *tx, int64_t after, int64_t last,
+                                  struct event_log_page **ret, struct list *ret_rows)
+{
+    *ret = NULL;
+    *ret_rows = (struct list){ 0 };
+    enum err e = read_event_log_page(tx, after, last, LOG_PAGE_POSITIONS, ret_rows);
+    if (e)
+        return e;
+    atomic_fetch_add(&g->count.missed_log_rows, ret_rows->count);
+    struct event_log_page *page = event_log_page_new(page_of_position(last), after, last);
+    if (decode_event_log_rows(ret_rows, page))
+        *ret = page;
+    else
+        event_log_page_free(page);
+    return OK;
+}
+
+/* Returns the first position of a page. Positions begin at 1. */
+static int64_t first_position_of_page(int64_t page)
+{
+    return page ? page * LOG_PAGE_POSITIONS : 1;
+}
+
+/* Reads the rows of a page up to `last` that are not in the cache yet, and caches them. `last` must
+ * have been delivered on this node. The page is not cached if a row is malformed. */
+static enum err read_page_into_cache(struct gateway *g, struct tx *tx, int64_t last)
+{
+    int64_t page = page_of_position(last), before = first_position_of_page(page) - 1;
+    int64_t cached = event_log_page_cache_last_position(g->log_pages, page);
+    struct event_log_page *read;
+    struct list rows;
+
+    if (cached >= last)
+        return OK;
+    enum err e = read_decoded_page(g, tx, cached > before ? cached : before, last, &read, &rows);
+    if (!e && read)
+        event_log_page_cache_insert(g->log_pages, read, clock_steady_ms());
+    return e;
+}
+
 enum err read_missed_events_page(struct missed_event_range *m, struct session_transfer *h,
                                  struct tx *tx)
 {
     struct missed_events_collector taker = { .missed = m, .transfer = h };
     struct log_page_cache *cache = h->to->gateway->log_pages;
     int64_t number = page_of_position(m->at + 1);
-    struct list rows = { 0 };
+    struct event_log_page *page = NULL;
+    struct list rows;
     int64_t first = 0, end = 0;
 
     discard_events_of_last_read(m, h);
@@ -149,22 +192,79 @@ enum err read_missed_events_page(struct missed_event_range *m, struct session_tr
         return OK;
     enum err e = read_event_log_range(tx, &first, &end);
     m->page_last = last_position_in_page(m, number);
-    int64_t page_first = number ? number * LOG_PAGE_POSITIONS : 1; /* positions begin at 1 */
+    int64_t page_first = first_position_of_page(number);
     bool whole = first && first <= page_first && m->page_last <= m->settled;
+    bool deleted = missed_events_are_deleted_from_log(m, first);
+    if (!e && whole && !deleted)
+        e = read_page_into_cache(h->to->gateway, tx, m->page_last);
+    if (!e && whole && !deleted && read_cached_pages(m, &taker, cache))
+        return OK;
+    m->page_last = last_position_in_page(m, number);
     if (!e)
-        e = read_event_log_page(tx, whole ? page_first - 1 : m->at, m->page_last,
-                                LOG_PAGE_POSITIONS, &rows);
+        e = read_decoded_page(h->to->gateway, tx, m->at, m->page_last, &page, &rows);
     if (e)
         return e;
-    atomic_fetch_add(&h->to->gateway->count.missed_log_rows, rows.count);
-    struct event_log_page *page = event_log_page_new(number, m->page_last);
-    m->failed = missed_events_are_deleted_from_log(m, first) || !decode_event_log_rows(&rows, page);
-    for (size_t i = 0; i < page->count; i++)
+    m->failed = deleted || !page;
+    for (size_t i = 0; page && i < page->count; i++)
         collect_missed_event(&taker, page->events[i]);
-    if (whole && !m->failed)
-        event_log_page_cache_insert(cache, page, clock_steady_ms());
-    else
-        event_log_page_free(page);
+    event_log_page_free(page);
+    return OK;
+}
+
+/* Passes the events of one log position to a function. */
+struct position_reader {
+    int64_t position;
+    void (*take)(void *arg, struct gateway_event *n);
+    void *arg;
+};
+
+static void take_event_of_position(void *arg, struct gateway_event *n)
+{
+    const struct position_reader *p = arg;
+
+    if ((int64_t)(n->number >> EVENT_NUMBER_BITS) == p->position)
+        p->take(p->arg, n);
+}
+
+static bool rows_include_position(const struct list *list, int64_t position)
+{
+    const struct event_log_row *rows = list->items;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (rows[i].position == position && rows[i].body.n)
+            return true;
+    return false;
+}
+
+enum err read_events_of_log_position(struct gateway *g, struct tx *tx, int64_t position,
+                                     int64_t settled,
+                                     void (*take)(void *arg, struct gateway_event *n), void *arg,
+                                     bool *ret_found)
+{
+    struct position_reader reader = { position, take, arg };
+    int64_t number = page_of_position(position), page_end = (number + 1) * LOG_PAGE_POSITIONS - 1;
+    int64_t first = 0, end = 0;
+    struct event_log_page *page = NULL;
+    struct list rows;
+
+    *ret_found = true;
+    if (event_log_page_cache_visit_events(g->log_pages, number, position, clock_steady_ms(),
+                                          take_event_of_position, &reader))
+        return OK;
+    enum err e = read_event_log_range(tx, &first, &end);
+    if (!e && first && first <= first_position_of_page(number))
+        e = read_page_into_cache(g, tx, page_end < settled ? page_end : settled);
+    if (!e && event_log_page_cache_visit_events(g->log_pages, number, position, clock_steady_ms(),
+                                                take_event_of_position, &reader))
+        return OK;
+    if (!e)
+        e = read_decoded_page(g, tx, position - 1, position, &page, &rows);
+    if (e)
+        return e;
+    *ret_found = page && rows_include_position(&rows, position);
+    for (size_t i = 0; page && i < page->count; i++)
+        take_event_of_position(&reader, page->events[i]);
+    event_log_page_free(page);
     return OK;
 }
 

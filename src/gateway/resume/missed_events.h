@@ -33,4 +33,12 @@ enum err read_missed_events_page(struct missed_event_range *m, struct session_tr
 bool missed_events_have_next_page(struct missed_event_range *m, const struct session_transfer *h);
 bool missed_events_are_complete(const struct missed_event_range *m);
 
+/* Calls take(arg, event) for each event of a log position, up to `settled`: the last position that
+ * this node has delivered. *ret_found is false if the log does not have the position, or if its
+ * page is malformed. Runs in a read transaction, on any thread. */
+enum err read_events_of_log_position(struct gateway *g, struct tx *tx, int64_t position,
+                                     int64_t settled,
+                                     void (*take)(void *arg, struct gateway_event *n), void *arg,
+                                     bool *ret_found);
+
 #endif

@@ -14,7 +14,7 @@
 #include "gateway/sessions/session.h"
 #include "gateway/subscriptions/topics.h"
 
-enum { SESSION_VERSION = 3, STATUS_MAX = PRESENCE_INVISIBLE };
+enum { SESSION_VERSION = 4, STATUS_MAX = PRESENCE_INVISIBLE };
 
 static const char SESSION_MAGIC[] = { 'G', 'H', 'S', SESSION_VERSION };
 

@@ -13,6 +13,7 @@
 #include "gateway/resume/journal/journal.h"
 #include "gateway/resume/journal/retained_events.h"
 #include "gateway/resume/crash_recovery.h"
+#include "gateway/resume/retained_entries.h"
 #include "gateway/resume/resume.h"
 #include "gateway/sessions/session_tasks.h"
 #include "gateway/sessions/gateway_loop.h"
@@ -162,6 +163,7 @@ static void session_transfer_end(struct session_transfer *h, struct session *s)
     for (size_t i = 0; i < h->missed_count; i++)
         gateway_event_unref(h->missed[i]);
     mem_free(h->missed);
+    session_transfer_clear_unread_entries(h);
     visible_channels_clear(&h->visible_before);
     visible_channels_clear(&h->channel_changes);
     mem_free(h);
@@ -236,7 +238,8 @@ static void continue_sending_missed_events(struct loop_message *post)
 
     loop_begin_measured_part("sessions");
     while (s && (n = next_missed_event(h))) {
-        deliver_missed_event_to_session(s, n);
+        if (!event_is_unread_log_entry(n))
+            deliver_missed_event_to_session(s, n);
         if (loop_event_time_is_used_up(h->to, 1)) {
             loop_post_message(h->to->loop, &h->post);
             return;
@@ -308,6 +311,57 @@ static bool guild_permissions_are_outdated(const struct session_transfer *h)
     return false;
 }
 
+/* Called when the session has its subscriptions and all retained events that it needs were read. */
+static void continue_arrival(struct session_transfer *h, struct session *s)
+{
+    if (s->state == SESSION_RECOVERED && !recovered_session_can_continue(h, s)) {
+        session_end(s);
+        session_transfer_end(h, NULL);
+        return;
+    }
+    if (!h->channel_changes.count) {
+        begin_sending_missed_events(h, s);
+        return;
+    }
+    h->store_read = (struct session_store_read){
+        .blocks_events = true,
+        .in_background = h->channel_changes.count > MANY_CHANNELS_FOR_LOOP,
+        .run = read_channels_with_new_visibility,
+        .done = on_channels_with_new_visibility_read,
+    };
+    begin_session_read_now(h->to, &h->store_read);
+}
+
+static enum err read_unread_entries_of_transfer(struct session_store_read *l, struct tx *tx)
+{
+    return session_transfer_read_unread_entries(
+        container_of(l, struct session_transfer, store_read), tx);
+}
+
+static void on_unread_entries_of_transfer_read(struct session_store_read *l, enum err e)
+{
+    struct session_transfer *h = container_of(l, struct session_transfer, store_read);
+    struct session *s = registry_find_session_on_loop(l->gateway_loop, h->resumption->number);
+
+    if (s && !e && session_transfer_merge_unread_entries(h, s)) {
+        continue_arrival(h, s);
+        return;
+    }
+    if (s)
+        session_end(s); /* the client would miss events */
+    session_transfer_end(h, NULL);
+}
+
+static void begin_reading_unread_entries(struct session_transfer *h)
+{
+    h->store_read = (struct session_store_read){
+        .blocks_events = true,
+        .run = read_unread_entries_of_transfer,
+        .done = on_unread_entries_of_transfer_read,
+    };
+    begin_session_read_now(h->to, &h->store_read);
+}
+
 static void on_guild_permissions_read(struct session_store_read *l, enum err e)
 {
     struct session_transfer *h = container_of(l, struct session_transfer, store_read);
@@ -325,22 +379,10 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
         return;
     }
     subscribe_transferred_session(h, s);
-    if (s->state == SESSION_RECOVERED && !recovered_session_can_continue(h, s)) {
-        session_end(s);
-        session_transfer_end(h, NULL);
-        return;
-    }
-    if (!h->channel_changes.count) {
-        begin_sending_missed_events(h, s);
-        return;
-    }
-    h->store_read = (struct session_store_read){
-        .blocks_events = true,
-        .in_background = h->channel_changes.count > MANY_CHANNELS_FOR_LOOP,
-        .run = read_channels_with_new_visibility,
-        .done = on_channels_with_new_visibility_read,
-    };
-    begin_session_read_now(h->to, &h->store_read);
+    if (session_transfer_find_unread_entries(h, s))
+        begin_reading_unread_entries(h);
+    else
+        continue_arrival(h, s);
 }
 
 /* Called when the session is no longer in this process: reads from the store which node owns the

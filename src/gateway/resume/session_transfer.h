@@ -24,6 +24,19 @@ struct resume_request {
     enum resume_refusal_reason objection;
 };
 
+/* Events with a reference each. */
+struct event_list {
+    struct gateway_event **items;
+    size_t count, cap;
+};
+
+/* Retained log entries that the loop has not read and the session needs (retained_entries.h). */
+struct unread_entries_of_transfer {
+    struct event_list entries, events; /* the entries; the events that were read for them */
+    int64_t settled;                   /* last log position that this node has delivered */
+    bool complete;                     /* the log had all entries */
+};
+
 struct session_transfer {
     struct loop_message post;
     struct list_link link; /* link in the source loop's list resume.leaving_transfers */
@@ -48,7 +61,8 @@ struct session_transfer {
         /* Missed events before `since` if the session comes from another process, or NULL */
         *missed;
     size_t missed_count, missed_cap;
-    size_t missed_at;   /* number of events in `missed` that were sent so far */
+    size_t missed_at; /* number of `missed` events that were sent */
+    struct unread_entries_of_transfer unread;
     uint64_t recent_at; /* index of the next retained event to send */
 };
 

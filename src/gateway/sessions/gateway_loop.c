@@ -85,8 +85,8 @@ static void free_loop_timers(struct gateway_loop_timers *t)
     deadline_list_free(t->log_reads);
 }
 
-/* Called when a topic is created or freed. This node receives log entries from other nodes only for
- * guilds and users that have a topic on one of its loops. */
+/* Called when a topic is created or freed. This node receives and reads log entries of other nodes
+ * only for guilds and users that have a topic on one of its loops. */
 static void update_interest_of_node(struct topics *all, const struct topic *t, bool exists)
 {
     struct cluster *c = container_of(all, struct gateway_loop, topics)->gateway->cluster;
@@ -128,7 +128,7 @@ struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
     linked_list_init(&h->unpublished);
     topics_init(&h->topics, loop);
     h->topics.online_members = &g->online_members;
-    if (g->cluster && cluster_has_nats(g->cluster))
+    if (g->cluster && !cluster_has_no_other_nodes(g->cluster))
         h->topics.on_topic_change = update_interest_of_node;
     if (g->directory)
         h->topics.on_guild_change = gateway_upcalls.directory_mark;

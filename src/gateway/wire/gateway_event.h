@@ -30,11 +30,12 @@ struct sized_bytes {
     char p[];
 };
 
-/* In a cluster the event numbers of an event log position begin at position << 26. Events that a
- * node creates itself before the next position (presences) continue the same range. 2^26 numbers
- * are enough when ten thousand accounts reconnect to a hundred guilds each, but not for a million
- * accounts. */
-enum { EVENT_NUMBER_BITS = 26 };
+/* In a cluster the event numbers of an event log position begin at position << 22. Events that a
+ * node creates itself before the next position (presences) continue the same range. 2^22 numbers
+ * are enough for forty thousand accounts that reconnect to a hundred guilds each while nobody
+ * writes; further events share the last number. The remaining 42 bits are the position
+ * (LOG_POSITION_MAX in cluster/cluster.h). */
+enum { EVENT_NUMBER_BITS = 22 };
 
 struct gateway_event {
     _Atomic unsigned refs;

@@ -117,22 +117,25 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c)
 /* CASE assigns the transaction id before the event log position. So if a position is missing in the
  * log, its transaction has an id below any new id (cluster/log_gaps.c). */
 static const char INSERT_LOG_ROW[] =
-    "insert into log (position, body) values (case when pg_current_xact_id() is not null "
-    "then nextval('log_position') end, $1) returning position";
+    "insert into log (position, body, recipients) values (case when pg_current_xact_id() is not "
+    "null then nextval('log_position') end, $1, $2) returning position";
+
+enum { LOG_ROW_PARAMETERS = 2 };
 
 static bool send_log_row(struct postgres_conn *c, const struct postgres_statement *add,
-                         struct str body)
+                         const struct work_item *w)
 {
-    const char *bytes[] = { body.p };
-    const int length[] = { (int)body.n }, binary[] = { 1 };
+    /* A null pointer is the value NULL. */
+    const char *bytes[] = { w->log.p, w->log_recipients.n ? w->log_recipients.p : NULL };
+    const int length[] = { (int)w->log.n, (int)w->log_recipients.n }, binary[] = { 1, 1 };
 
-    return pq.sendQueryPrepared(c->pg, add->name, 1, bytes, length, binary, 0);
+    return pq.sendQueryPrepared(c->pg, add->name, LOG_ROW_PARAMETERS, bytes, length, binary, 0);
 }
 
 static bool send_log_row_and_commit(struct postgres_conn *c, const struct postgres_statement *add,
-                                    struct str body)
+                                    const struct work_item *w)
 {
-    return send_log_row(c, add, body) && postgres_pipeline_send_commit(c);
+    return send_log_row(c, add, w) && postgres_pipeline_send_commit(c);
 }
 
 /* Returns the event log position that the result contains, or 0 if there is no result. */
@@ -167,19 +170,19 @@ static bool read_logged_commit_results(struct postgres_conn *c, struct pipeline_
     return read_commit_result(c, f);
 }
 
-enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str body, int64_t *ret)
+enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct work_item *w)
 {
     struct pipeline_failure f = { 0 };
     struct postgres_statement *add;
 
-    *ret = 0;
+    w->position = 0;
     discard_prefetched_queries(c);
-    enum err e = find_or_prepare_postgres_statement(c, INSERT_LOG_ROW, 1, &add);
+    enum err e = find_or_prepare_postgres_statement(c, INSERT_LOG_ROW, LOG_ROW_PARAMETERS, &add);
     if (e)
         return e;
-    bool sent = postgres_pipeline_begin(c) && send_log_row_and_commit(c, add, body);
+    bool sent = postgres_pipeline_begin(c) && send_log_row_and_commit(c, add, w);
     postgres_pipeline_read_queued_results(c, sent, &f);
-    bool committed = sent && read_logged_commit_results(c, &f, ret);
+    bool committed = sent && read_logged_commit_results(c, &f, &w->position);
     postgres_pipeline_end(c, sent);
     e = error_from_pipeline_failure(c, &f);
     if (!e && c->lost && !committed)
@@ -208,7 +211,7 @@ static bool send_group_commit(struct postgres_conn *c, struct work_item *const *
                               unsigned count, const struct postgres_statement *add)
 {
     for (unsigned i = 0; i < count; i++)
-        if (works[i]->log.n && !send_log_row(c, add, works[i]->log))
+        if (works[i]->log.n && !send_log_row(c, add, works[i]))
             return false;
     return postgres_pipeline_send_commit(c);
 }
@@ -229,7 +232,7 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *c
     struct postgres_statement *add;
 
     discard_prefetched_queries(c);
-    enum err e = find_or_prepare_postgres_statement(c, INSERT_LOG_ROW, 1, &add);
+    enum err e = find_or_prepare_postgres_statement(c, INSERT_LOG_ROW, LOG_ROW_PARAMETERS, &add);
     if (e)
         return e;
     bool sent = postgres_pipeline_begin(c) && send_group_commit(c, works, count, add);

@@ -50,8 +50,8 @@ enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *res
         c->time_limit.is_exceeded = true;
         return ERR_STORE_RETRY;
     }
-    if (sqlstate_is(state, "57014") ||
-        sqlstate_is(state, "55P03")) { /* query_canceled, lock_not_available */
+    if (sqlstate_is(state, "57014") || sqlstate_is(state, "55P03") ||
+        sqlstate_is(state, "2200H")) { /* query_canceled, lock_not_available, end of a sequence */
         log_warn("store: PostgreSQL refused an SQL statement: %s; statement: %s",
                  pq.resultErrorMessage(result), sql);
         return ERR_UNAVAILABLE;

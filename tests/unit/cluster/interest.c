@@ -63,6 +63,13 @@ static void keys_of_one_part_are_different(void **state)
     assert_false(interest_set_includes_address(i, &a));
     interest_set_add_key(i, other);
     interest_set_remove_key(i, one);
+
+    unsigned char parts[LOG_PARTS / 8];
+    unsigned part = log_address_get_nats_part_of_key(other), bits = 0;
+    interest_set_copy_parts(i, parts);
+    for (unsigned p = 0; p < LOG_PARTS; p++)
+        bits += parts[p / 8] >> p % 8 & 1;
+    assert_true(bits == 1 && parts[part / 8] >> part % 8 & 1);
     interest_set_end_unused_subscriptions(i, 1);
     interest_set_end_unused_subscriptions(i, 1 + INTEREST_KEEP_MS);
     assert_true(subscribed[log_address_get_nats_part_of_key(other)]);

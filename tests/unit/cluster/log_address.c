@@ -128,6 +128,30 @@ static void address_survives_encoding_and_bad_bytes_are_refused(void **state)
     buf_clear(&b);
 }
 
+static void recipients_have_the_part_of_each_key(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    struct log_entry_address a = { .count = 2,
+                                   .keys = { log_address_key(AUDIENCE_GUILD, 1),
+                                             log_address_key(AUDIENCE_USER, 5) },
+                                   .events = 4,
+                                   .hash = 9 },
+                             got;
+    struct str bytes = log_recipients_encode(&a, arena);
+    const unsigned char *p = (const unsigned char *)bytes.p;
+
+    assert_true(bytes.n <= LOG_RECIPIENTS_MAX_BYTES);
+    for (unsigned i = 0; i < LOG_RECIPIENTS_PARTS; i++)
+        assert_int_equal(p[2 * i] * 256 + p[2 * i + 1],
+                         log_address_get_nats_part_of_key(a.keys[i % 2]));
+    assert_true(log_recipients_decode(bytes, &got));
+    assert_memory_equal(&got, &a, sizeof a);
+    assert_false(log_recipients_decode(str_slice(bytes.p, bytes.n - 1), &got));
+    assert_false(log_recipients_decode(str_slice(bytes.p, 7), &got));
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +160,7 @@ int main(void)
         cmocka_unit_test(entries_that_all_nodes_need_have_no_address),
         cmocka_unit_test(entry_is_published_to_parts_of_guilds_before_those_of_users),
         cmocka_unit_test(address_survives_encoding_and_bad_bytes_are_refused),
+        cmocka_unit_test(recipients_have_the_part_of_each_key),
     };
 
     return cmocka_run_group_tests_name("cluster/log_address", tests, NULL, NULL);

@@ -41,6 +41,11 @@ static void ignore_position_of_fresh_caches(void *arg, int64_t until)
     (void)arg, (void)until;
 }
 
+static void publish_nothing(void *arg)
+{
+    (void)arg;
+}
+
 static int times_lost;
 
 static void count_lost_log_entries_callbacks(void *arg)
@@ -142,6 +147,7 @@ static struct cluster *open_cluster_without_thread(struct fixture *f, int64_t en
         .publish_events = record_announced_guild_ids,
         .revoke = ignore_revoked_credentials,
         .credentials_valid_until = ignore_position_of_fresh_caches,
+        .publish_passed_over = publish_nothing,
         .sessions = no_sessions,
         .lost = count_lost_log_entries_callbacks,
     };

@@ -35,7 +35,8 @@ void retain_events_after_restart(struct gateway_loop *h)
     deadline_restart(h->resume.retain_timer, &h->resume.retain_end);
 }
 
-bool loop_retains_events(const struct gateway_loop *h)
+/* Returns whether a session that arrives on this loop may need events whose delivery begins now. */
+static bool loop_retains_events(const struct gateway_loop *h)
 {
     return h->resume.retains_all || !linked_list_is_empty(&h->resume.arriving);
 }

@@ -39,9 +39,7 @@ void loop_resume_init(struct gateway_loop *h);
 void loop_resume_clear(struct gateway_loop *h);
 /* Retains all events for as long as a session can be resumed. Must be called on the loop. */
 void retain_events_after_restart(struct gateway_loop *h);
-/* Returns whether a session that arrives on this loop may need events whose delivery begins now. */
-bool loop_retains_events(const struct gateway_loop *h);
-/* Called when the delivery of an event begins: retains it if an arriving session may need it. */
+/* Called when the delivery of an event begins; retains the event if a session needs it. */
 void retain_event_if_a_session_needs_it(struct gateway_loop *h, struct gateway_event *n);
 
 #endif

@@ -142,7 +142,7 @@ static void failed_commit_does_not_delay_later_announcements(void **state)
 static enum err log_something(struct tx *tx, void *arg)
 {
     (void)arg;
-    tx_set_event_log_body(tx, STR("something"));
+    tx_set_event_log_row(tx, STR("something"), STR(""));
     return tx_exec(tx, "update counter set n = n + 1", NO_BIND, NULL);
 }
 

@@ -233,7 +233,7 @@ static void transactions_that_leave_a_group_run_in_parallel(void **state)
 
 static enum err add_and_announce(struct work_item *w, struct tx *tx)
 {
-    tx_set_event_log_body(tx, w->owner % 2 ? STR("odd") : STR("even!"));
+    tx_set_event_log_row(tx, w->owner % 2 ? STR("odd") : STR("even!"), STR(""));
     return insert_counter_value(w, tx);
 }
 

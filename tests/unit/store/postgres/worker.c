@@ -91,7 +91,7 @@ static enum err add_soon_and_be_ended(struct work_item *w, struct tx *tx)
 
 static enum err announce_and_be_ended(struct work_item *w, struct tx *tx)
 {
-    tx_set_event_log_body(tx, STR("said"));
+    tx_set_event_log_row(tx, STR("said"), STR(""));
     return add_soon_and_be_ended(w, tx);
 }
 

@@ -1,0 +1,117 @@
+/* retained_entries.c - unread log entries among the events that a loop retains for a session (see
+ * retained_entries.h). */
+#include "gateway/resume/retained_entries.h"
+
+#include "base/mem.h"
+#include "cluster/log_address.h"
+#include "gateway/resume/journal/retained_events.h"
+#include "gateway/resume/missed_events.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/registry.h"
+
+static void event_list_add(struct event_list *l, struct gateway_event *n)
+{
+    if (l->count == l->cap) {
+        l->cap = l->cap ? l->cap * 2 : 64;
+        l->items = mem_resize(l->items, l->cap * sizeof *l->items);
+    }
+    l->items[l->count++] = gateway_event_ref(n);
+}
+
+static void event_list_remove_all(struct event_list *l)
+{
+    while (l->count)
+        gateway_event_unref(l->items[--l->count]);
+}
+
+static bool session_needs_entry(const struct session *s, const struct gateway_event *n)
+{
+    for (size_t i = 0; i < n->to.user_count; i++)
+        if (session_subscription_find(&s->subscriptions,
+                                      log_address_get_kind_of_key(n->to.user_ids[i]),
+                                      log_address_get_id_of_key(n->to.user_ids[i])))
+            return true;
+    return false;
+}
+
+static uint64_t first_retained_event(struct session_transfer *h, const struct session *s)
+{
+    return retained_events_find_after(&h->to->resume.retained, h->since,
+                                      s->resume.delivered_elsewhere);
+}
+
+bool session_transfer_find_unread_entries(struct session_transfer *h, const struct session *s)
+{
+    struct gateway_event *n;
+
+    for (uint64_t i = first_retained_event(h, s);
+         (n = retained_event_at(&h->to->resume.retained, i)); i++)
+        if (event_is_unread_log_entry(n) && session_needs_entry(s, n))
+            event_list_add(&h->unread.entries, n);
+    h->unread.settled = (int64_t)(h->to->position >> EVENT_NUMBER_BITS);
+    return h->unread.entries.count;
+}
+
+static void add_event_of_entry(void *arg, struct gateway_event *n)
+{
+    event_list_add(arg, n);
+}
+
+enum err session_transfer_read_unread_entries(struct session_transfer *h, struct tx *tx)
+{
+    struct unread_entries_of_transfer *u = &h->unread;
+    enum err e = OK;
+
+    event_list_remove_all(&u->events); /* the store may run this function again */
+    u->complete = true;
+    for (size_t i = 0; i < u->entries.count && !e && u->complete; i++)
+        e = read_events_of_log_position(h->to->gateway, tx,
+                                        unread_entry_position(u->entries.items[i]), u->settled,
+                                        add_event_of_entry, &u->events, &u->complete);
+    return e;
+}
+
+/* Adds an event, unless the source loop has sent it. */
+static void add_missed_event(struct session_transfer *h, const struct session *s,
+                             struct gateway_event *n)
+{
+    if (n->number <= s->resume.delivered_elsewhere)
+        return;
+    if (h->missed_count == h->missed_cap) {
+        h->missed_cap = h->missed_cap ? h->missed_cap * 2 : 64;
+        h->missed = mem_resize(h->missed, h->missed_cap * sizeof *h->missed);
+    }
+    h->missed[h->missed_count++] = gateway_event_ref(n);
+}
+
+/* Both lists are ordered by event numbers. */
+bool session_transfer_merge_unread_entries(struct session_transfer *h, const struct session *s)
+{
+    const struct event_list *read = &h->unread.events;
+    struct gateway_event *n;
+    size_t next = 0;
+
+    for (uint64_t i = first_retained_event(h, s);
+         (n = retained_event_at(&h->to->resume.retained, i)); i++) {
+        while (next < read->count && read->items[next]->number <= n->number)
+            add_missed_event(h, s, read->items[next++]);
+        if (!event_is_unread_log_entry(n))
+            add_missed_event(h, s, n);
+    }
+    while (next < read->count)
+        add_missed_event(h, s, read->items[next++]);
+    h->since = retained_events_end(&h->to->resume.retained);
+    session_transfer_clear_unread_entries(h);
+    return h->unread.complete;
+}
+
+void session_transfer_clear_unread_entries(struct session_transfer *h)
+{
+    struct event_list *lists[] = { &h->unread.entries, &h->unread.events };
+
+    for (size_t i = 0; i < 2; i++) {
+        event_list_remove_all(lists[i]);
+        mem_free(lists[i]->items);
+        *lists[i] = (struct event_list){ 0 };
+    }
+}
