@@ -40,6 +40,9 @@ struct option_source {
                           * ordered by name */
     bool no_arguments;   /* the program takes no arguments; so a word after the flag of a switch is
                           * the value of that switch */
+    /* Maximum number of arguments; 0: any number. If there are more, a word after the flag of a
+     * switch was probably meant as its value. */
+    size_t max_arguments;
     bool command_follows; /* "--" ends the options: "--" and the words after it are arguments of a
                            * command */
 };
