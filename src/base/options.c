@@ -18,6 +18,7 @@ struct options_reader {
     char *target;
     const char *problem;
     bool no_arguments, command_follows;
+    char **word_after_switch; /* last flag without a value that a word follows; or NULL */
 };
 
 static void report_option_error(struct options_reader *r, struct str sentence)
@@ -223,6 +224,8 @@ static int parse_command_line_flag(struct options_reader *r, char **argv)
                            !is_value &&
                            !(has_value && is_allowed_choice(row->choices, str_of(argv[1])));
     if (alone) {
+        if (has_value)
+            r->word_after_switch = argv;
         store_option_value(r, row, argv[0], "on");
         return 1;
     }
@@ -249,6 +252,19 @@ static void parse_command_line_flags(struct options_reader *r, char **argv, char
     *rest = NULL;
 }
 
+/* If there are too many arguments, reads a word after the flag of a switch as its value, which
+ * reports the allowed values. */
+static void report_word_after_switch(struct options_reader *r, char **arguments, size_t max)
+{
+    char **flag = r->word_after_switch;
+    size_t count = 0;
+
+    while (arguments[count])
+        count++;
+    if (flag && max && count > max)
+        store_option_value(r, find_option_row(r->rows, str_of(flag[0] + 2)), flag[0], flag[1]);
+}
+
 bool options_read(const struct option_row *rows, const struct option_source *source,
                   struct arena *arena, char **argv, void *target, char **rest,
                   const char **ret_problem)
@@ -272,6 +288,8 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
         read_environment_variables(&r, source->prefix);
     if (!r.problem)
         parse_command_line_flags(&r, argv, rest);
+    if (!r.problem)
+        report_word_after_switch(&r, rest, source->max_arguments);
     *ret_problem = r.problem;
     return r.problem == NULL;
 }

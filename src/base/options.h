@@ -39,10 +39,13 @@ struct option_source {
     const char *prefix;  /* for environment variables: "GUILDHALL_" */
     const char *file;    /* path FILE of the INI file, or NULL; after it, FILE.d/NAME.conf are read,
                           * ordered by name */
-    bool no_arguments;   /* whether the program takes no arguments; then a word after the flag of a
-                          * switch is the value of that switch */
-    bool command_follows; /* whether "--" ends the options; then "--" and the words after it are
-                           * arguments of a command */
+    bool no_arguments;   /* the program takes no arguments; so a word after the flag of a switch is
+                          * the value of that switch */
+    /* Maximum number of arguments; 0: any number. If there are more, a word after the flag of a
+     * switch was probably meant as its value. */
+    size_t max_arguments;
+    bool command_follows; /* "--" ends the options: "--" and the words after it are arguments of a
+                           * command */
 };
 
 /* Reads all options into the struct `target`. argv starts after the command. Arguments that are not

@@ -94,6 +94,13 @@ static bool check_environment_variable_names(const struct program_command *comma
                                      arena, ret_problem);
 }
 
+/* Returns 1 if the help names a single argument. Returns 0 if it names several, which may be any
+ * number. */
+static size_t count_arguments_of_command(const struct program_command *c)
+{
+    return *c->arguments && !strchr(c->arguments, ' ') && !strstr(c->arguments, "…");
+}
+
 bool read_settings_of_command(const struct program_command *c, struct arena *arena, char **argv,
                               struct command_settings *ret, char **rest, const char **ret_problem)
 {
@@ -103,6 +110,7 @@ bool read_settings_of_command(const struct program_command *c, struct arena *are
     source.file = options_read_single_value_early("config", &source, argv);
     source.command_follows = c->command_follows;
     source.no_arguments = !*c->arguments || c->command_follows;
+    source.max_arguments = count_arguments_of_command(c);
     if (!check_environment_variable_names(ret->commands, arena, ret_problem) ||
         !options_read(join_server_and_command_options(c, arena), &source, arena, argv + 1, ret,
                       rest, ret_problem))

@@ -271,6 +271,32 @@ def every_help_text_has_examples(executable):
         expect(f"\nExamples\n  guildhall {name}" in help_text, help_text)
 
 
+def wrong_values_of_every_option_name_the_allowed_ones(executable):
+    """An option whose help lists values says them, whether a command takes arguments or not."""
+    commands = re.findall(r"^  ([a-z-]+)\b", printed(executable, "help").split("Server options")[0], re.M)
+    checked = set()
+    for name in sorted(set(commands) - {"help"}):
+        for option, values in re.findall(r"^ +--([a-z-]+) +([a-z0-9-]+(?:\|[a-z0-9-]+)+)(?:\s|$)",
+                                         printed(executable, name, "--help-all"), re.M):
+            said = "must be on or off, not 'maybe'" if values == "on|off" else \
+                f"must be one of {values}, not 'maybe'"
+            if (option, values) in checked:
+                continue
+            checked.add((option, values))
+            status, problem = asked(executable, name, f"--{option}=maybe")
+            expect(status == 2 and said in problem, f"{name} --{option}=maybe: {problem}")
+    expect(len(checked) > 25, sorted(checked))
+    for words, said in ((("import", "x", "--tokens", "maybe"), "--tokens must be one of off|on|env, not 'maybe'"),
+                        (("import", "--tokens", "maybe", "x"), "--tokens must be one of off|on|env, not 'maybe'"),
+                        (("backup", "x", "--force", "maybe"), "--force must be on or off, not 'maybe'"),
+                        (("version", "--json", "maybe"), "--json must be on or off, not 'maybe'")):
+        status, problem = asked(executable, *words)
+        expect(status == 2 and said in problem, f"{words}: {problem}")
+    with tempfile.TemporaryDirectory() as folder:  # the word after a switch may be the argument
+        status, problem = asked(executable, "import", "--tokens", f"{folder}/none", "--data", folder)
+        expect(status == 1 and "cannot read" in problem, problem)
+
+
 def errors_of_tools_are_sentences(executable):
     with tempfile.TemporaryDirectory() as folder:
         expect(asked(executable, "backup", f"{folder}/b", "--data", f"{folder}/none") ==
@@ -302,6 +328,23 @@ def wrong_arguments_are_named(executable):
         expect(not os.listdir(folder), "a refused command made a folder")
 
 
+def archive_with_many_messages(folder):
+    """Writes an archive whose import takes longer than a few seconds."""
+    guild, channel, user = "81384788765712384", "81384788765712385", "81384788765712386"
+    os.makedirs(f"{folder}/messages")
+    with open(f"{folder}/guild.jsonl", "w", encoding="utf-8") as f:
+        f.write(json.dumps({"id": guild, "name": "Long", "owner_id": user, "roles": [
+            {"id": guild, "name": "@everyone", "permissions": "0", "position": 0}]}) + "\n")
+    with open(f"{folder}/channels.jsonl", "w", encoding="utf-8") as f:
+        f.write(json.dumps({"id": channel, "guild_id": guild, "name": "general", "type": 0}) + "\n")
+    message = json.dumps({"id": "ID", "channel_id": channel, "type": 0, "content": "message",
+                          "author": {"id": user, "username": "ada", "discriminator": "0", "avatar": None},
+                          "timestamp": "2024-01-01T00:00:00+00:00"}) + "\n"
+    with open(f"{folder}/messages/{channel}.jsonl", "w", encoding="utf-8") as f:
+        f.writelines(message.replace("ID", str((900000000000 + i) << 22)) for i in range(300000))
+    return folder
+
+
 def long_tasks_show_their_progress_on_a_terminal(executable):
     master, slave = pty.openpty()
     with tempfile.TemporaryDirectory() as folder:
@@ -330,6 +373,15 @@ def long_tasks_show_their_progress_on_a_terminal(executable):
         slow.kill()
         slow.wait()
         expect(re.search(rb"\r\[#*\.+\] +\d+ %  \d+ accounts \(hashing passwords\)  \d+ s, about \d+ s left", seen), seen)
+        archive = archive_with_many_messages(f"{folder}/archive")
+        slow = subprocess.Popen([executable, "copy-guild", "--from", archive, "--data", f"{folder}/copy"],
+                                stdout=subprocess.DEVNULL, stderr=slave)
+        seen, began = b"", time.monotonic()
+        while not re.search(rb"bytes of the archive  [0-9]+ s, about [0-9]+ s left", seen):
+            expect(time.monotonic() - began < PATIENCE and slow.poll() is None, seen)
+            seen += os.read(master, 1000) if select.select([master], [], [], 1)[0] else b""
+        slow.kill()
+        slow.wait()
     os.close(master)
     os.close(slave)
 
@@ -589,7 +641,8 @@ run_cases("service", [
     log_lines_for_the_systemd_journal_have_a_priority,
     mistyped_commands_get_a_suggestion,
     every_help_text_has_examples,
-    errors_of_tools_are_sentences,
+    wrong_values_of_every_option_name_the_allowed_ones,
+              errors_of_tools_are_sentences,
     wrong_arguments_are_named,
     long_tasks_show_their_progress_on_a_terminal,
     silent_clients_do_not_delay_the_shutdown,

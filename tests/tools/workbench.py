@@ -74,9 +74,12 @@ def watch_shows_requests(executable):
                 (("--status", "failed"), "--status must be a status such as 404, a class such as 4xx, or error, not 'failed'"),
                 (("--status", "9xx"), "not '9xx'"),
                 (("--method", "FETCH"), "--method must be GET, POST,"),
-                (("--event", "MESAGE_CREATE"), "no event 'MESAGE_CREATE'; did you mean MESSAGE_CREATE?")):
+                (("--event", "MESAGE_CREATE"), "no event 'MESAGE_CREATE'; did you mean MESSAGE_CREATE?"),
+                (("--user", "adda"), "there is no such account; did you mean 'ada'?"),
+                (("--user", "somebody else"), "there is no such account; 'user list' prints the names"),
+                (("--user", "123456789012345678"), "there is no such account; 'user list'")):
             wrong = tool(executable, data, "watch", *words)
-            expect(wrong.returncode == 2 and problem in wrong.stderr, f"{words}: {wrong.stderr}")
+            expect(wrong.returncode == (1 if "account" in problem else 2) and problem in wrong.stderr, f"{words}: {wrong.stderr}")
         for words in (("--method", "get"), ("--status", "2xx"), ("--status", "200"), ("--kind", "call"),
                       ("--event", "READY")):
             right = tool(executable, data, "watch", *words, "--seconds", "1")
@@ -103,7 +106,8 @@ def why_explains_permissions_and_deliveries(executable):
             expect(nobody.returncode == 3 and "no: emil has no session" in nobody.stdout,
                    nobody.stdout + nobody.stderr)
             for words, problem in ((("emil", "FLY"), "must be one of: CREATE_INSTANT_INVITE"),
-                                   (("nobody", "SPEAK"), "there is no account with this id or name"),
+                                   (("nobody", "SPEAK"), "there is no account with this id or name\n"),
+                                   (("emli", "SPEAK"), "there is no account with this id or name; did you mean 'emil'?"),
                                    (("emil", "SPEAK", "in", "x"), "no server of this account has a channel")):
                 done = why(*words)
                 expect(done.returncode == 1 and done.stderr.startswith(f"guildhall: {problem}"), done.stderr)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "admin/console/internal.h"
+#include "platform/accounts/operator.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/channels/deletion.h"
@@ -32,6 +33,19 @@ static const struct schema permission_query_schema = { .name = "PermissionQuery"
                                                        .size = sizeof(struct permission_query),
                                                        .fields = permission_query_fields };
 
+static enum err refuse_unknown_username(struct call *call, const char *field, struct str name)
+{
+    const char *meant;
+    enum err e = find_similar_username(call->tx, call->arena, name, &meant);
+
+    if (e)
+        return e;
+    const char *problem = "there is no account with this id or name";
+    if (meant)
+        problem = str_printf(call->arena, "%s; did you mean '%s'?", problem, meant).p;
+    return call_add_field_error(call, field, FORM_CHOICES, problem);
+}
+
 enum err find_user_named_in_console_query(struct call *call, const char *field, struct str name,
                                           struct user *ret)
 {
@@ -46,9 +60,7 @@ enum err find_user_named_in_console_query(struct call *call, const char *field, 
         if (!e)
             e = found ? user_find(call->tx, row_id(&row, 0), ret) : ERR_UNKNOWN_USER;
     }
-    return e == ERR_UNKNOWN_USER ? call_add_field_error(call, field, FORM_CHOICES,
-                                                        "there is no account with this id or name")
-                                 : e;
+    return e == ERR_UNKNOWN_USER ? refuse_unknown_username(call, field, name) : e;
 }
 
 /* Compares "Send Messages" with "SEND_MESSAGES". */

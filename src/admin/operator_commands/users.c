@@ -24,6 +24,20 @@ static enum err find_user_by_name(struct call *call, struct str name, struct use
     return found ? user_find(call->tx, row_id(&row, 0), ret) : ERR_UNKNOWN_USER;
 }
 
+static enum err refuse_unknown_username(struct call *call, struct running_operator_command *o,
+                                        struct str name)
+{
+    const char *meant;
+    enum err e = find_similar_username(call->tx, o->arena, name, &meant);
+
+    if (e)
+        return e;
+    o->problem = "there is no such account; 'user list' prints the names";
+    if (meant)
+        o->problem = str_printf(o->arena, "there is no such account; did you mean '%s'?", meant).p;
+    return ERR_UNKNOWN_USER;
+}
+
 /* If a text of digits is both an id and a name, the account with that id is returned. */
 enum err operator_command_find_user_of_argument(struct call *call,
                                                 struct running_operator_command *o, int word,
@@ -35,9 +49,7 @@ enum err operator_command_find_user_of_argument(struct call *call,
 
     if (e == ERR_UNKNOWN_USER)
         e = find_user_by_name(call, name, ret);
-    if (e == ERR_UNKNOWN_USER)
-        o->problem = "there is no such account; 'user list' prints the names";
-    return e;
+    return e == ERR_UNKNOWN_USER ? refuse_unknown_username(call, o, name) : e;
 }
 
 static const char *account_state_name(bool disabled, bool deleting)

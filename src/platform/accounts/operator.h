@@ -22,6 +22,11 @@ enum { OPERATOR_TOKEN_S = 15 * 60 };
 enum err issue_token_for_operator(struct store *store, struct auth *auth, struct str username,
                                   struct arena *arena, struct str *ret);
 
+/* Returns the username that is most similar to `name`, which is not a username, for error messages.
+ * Returns NULL if none is similar. */
+enum err find_similar_username(struct tx *tx, struct arena *arena, struct str name,
+                               const char **ret);
+
 /* --- account actions, each inside a call's transaction ---------------------------------- */
 
 /* Revokes every token, of all types, and closes every session of the account. */

@@ -273,7 +273,7 @@ static enum err hash_passwords(const struct world_file_import_options *o, struct
     for (size_t i = 0; i < entries->count; i++) {
         struct world_user *u = &users[i];
 
-        world_file_progress_add(o->progress);
+        world_file_progress_add(o->progress, 1);
         if (u->password.given != GIVEN)
             continue;
         enum err e = password_hash_with_cost(o->password_cost, arena, u->password.value,

@@ -109,6 +109,22 @@ static enum err transfer_application(struct call *call)
     return e ? e : get_application(call);
 }
 
+/* GET /applications/detectable and the like: always empty, because no application of this server
+ * has the names of programs by which clients detect a running game. */
+static enum err list_detectable_applications(struct call *call)
+{
+    return call_reply_with_object(call, &(struct list){ 0 });
+}
+
+#define DETECTABLE_ROUTE(path_, name_)                                                          \
+    {                                                                                           \
+        .method = GET, .path = (path_), .name = (name_),                                        \
+        .doc = "Programs that clients detect while they run: always empty, because no program " \
+               "is registered here.",                                                           \
+        .auth = AUTH_OPEN, .store = ROUTE_STORE_NONE, .reply = &type_always_empty_list,         \
+        .handle = list_detectable_applications,                                                 \
+    }
+
 static const struct path_resolver resolvers[] = {
     {
         .name = "application.id",
@@ -143,6 +159,9 @@ static const struct route routes[] = {
         .prepare = prepare_create_application,
         .handle = create_application,
     },
+    DETECTABLE_ROUTE("/applications/detectable", "list_detectable_applications"),
+    DETECTABLE_ROUTE("/applications/non-games/detectable", "list_detectable_non_games"),
+    DETECTABLE_ROUTE("/games/detectable", "list_detectable_games"),
     {
         .method = GET,
         .path = "/applications/@me",

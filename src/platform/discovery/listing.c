@@ -4,7 +4,9 @@
  * number of guilds. A smaller guild is not in the list, but guild_ids finds it, and users can join
  * it. */
 #include "gateway/gateway.h"
+#include "model/emoji.h"
 #include "model/fields/rows.h"
+#include "model/sticker.h"
 #include "model/text/search_words.h"
 #include "platform/discovery/internal.h"
 
@@ -16,18 +18,6 @@ enum {
     OFFSET_MAX = 2999,
 };
 
-struct discoverable_guild {
-    snowflake id;
-    struct str name, preferred_locale;
-    struct opt_str icon, description, banner, splash, discovery_splash, vanity_url_code;
-    struct str features; /* JSON */
-    int64_t premium_subscription_count, approximate_member_count, approximate_presence_count,
-        primary_category_id;
-    struct opt_list keywords; /* struct str */
-    bool auto_removed, is_published;
-
-    struct list category_ids; /* int64_t; not in the answer */
-};
 struct discovery_page {
     struct list guilds; /* struct discoverable_guild */
     int64_t total, limit, offset;
@@ -54,6 +44,12 @@ static const struct field guild_fields[] = {
     { FIELD(struct discoverable_guild, keywords), .type = &discovery_keywords_type,
       .flags = NULLABLE },
     { FIELD(struct discoverable_guild, is_published), .type = &type_bool },
+    { FIELD(struct discoverable_guild, emojis), .type = &type_emojis, .flags = OPTIONAL,
+      .doc = "At most 30; only in the answer about an emoji" },
+    { FIELD(struct discoverable_guild, emoji_count), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct discoverable_guild, stickers), .type = &type_stickers, .flags = OPTIONAL,
+      .doc = "At most 30; only in the answer about a sticker" },
+    { FIELD(struct discoverable_guild, sticker_count), .type = &type_count, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema guild_schema_of_list = {
@@ -62,8 +58,8 @@ static const struct schema guild_schema_of_list = {
     .fields = guild_fields,
     .doc = "A guild of the public list.",
 };
-static const struct type type_discoverable_guild = { .kind = KIND_OBJECT,
-                                                     .schema = &guild_schema_of_list };
+const struct type type_discoverable_guild = { .kind = KIND_OBJECT,
+                                              .schema = &guild_schema_of_list };
 static const struct type type_discoverable_guilds = { .kind = KIND_ARRAY,
                                                       .of = &type_discoverable_guild };
 
@@ -133,8 +129,9 @@ const struct schema discovery_search_query_schema = {
 #define DISCOVERABLE_GUILDS                                                                  \
     "select g.id, g.name, g.icon, g.description, g.banner, g.splash, g.discovery_splash, "   \
     "g.features, g.vanity_code, g.preferred_locale, g.member_count, d.primary_category_id, " \
-    "d.keywords, d.is_published, d.category_ids from guilds g left join guild_discovery d "  \
-    "on d.guild_id = g.id where g.features like '%\"DISCOVERABLE\"%' and g.removed = 0"
+    "d.keywords, d.is_published, d.category_ids, "                                           \
+    "coalesce(d.emoji_discoverability_enabled, 1) "                                          \
+    "from guilds g left join guild_discovery d on d.guild_id = g.id where g.features like '%\"DISCOVERABLE\"%' and g.removed = 0"
 
 static const char LARGEST_GUILDS[] =
     DISCOVERABLE_GUILDS " order by g.member_count desc, g.id desc limit $1";
@@ -161,6 +158,7 @@ static void discoverable_guild_from_row(const struct rows *r, struct discoverabl
         .is_published = row_bool(r, 13),
         .category_ids =
             json_column_decode_list(arena, &discovery_category_ids_type, row_text(r, 14)),
+        .shows_expressions = row_bool(r, 15),
     };
     if (!row_column_is_null(r, 12))
         g->keywords =
@@ -222,6 +220,24 @@ static bool guild_matches(struct arena *arena, const struct discoverable_guild *
 
 /* --- handler ---------------------------------------------------------------------------- */
 
+static int64_t count_online_members(const struct call *call, snowflake guild_id)
+{
+    return gateway_online_member_count(api_get_options(call->api)->gateway, guild_id);
+}
+
+enum err discoverable_guild_find(struct call *call, snowflake id, struct discoverable_guild *ret,
+                                 bool *found)
+{
+    struct rows r;
+    enum err e = tx_one(call->tx, ONE_GUILD, BIND(v_id(id)), &r, found);
+
+    if (e || !*found)
+        return e;
+    discoverable_guild_from_row(&r, ret);
+    ret->approximate_presence_count = count_online_members(call, id);
+    return OK;
+}
+
 static enum err read_named_guilds(struct call *call, const struct list *ids, struct list *ret)
 {
     const snowflake *id = ids->items;
@@ -279,7 +295,6 @@ enum err get_discoverable_guilds(struct call *call)
         return e;
     struct discoverable_guild *g = page.guilds.items;
     for (size_t i = 0; i < page.guilds.count; i++)
-        g[i].approximate_presence_count =
-            gateway_online_member_count(api_get_options(call->api)->gateway, g[i].id);
+        g[i].approximate_presence_count = count_online_members(call, g[i].id);
     return call_reply_with_object(call, &page);
 }

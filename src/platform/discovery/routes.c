@@ -150,6 +150,35 @@ static const struct route routes[] = {
         .handle = remove_discovery_category,
     },
     {
+        .method = GET,
+        .path = "/emojis/{emoji.id}/guild",
+        .name = "get_emoji_guild",
+        .doc = "The guild that an emoji is from. Only guilds of the public list are shown, unless "
+               "they have turned emoji_discoverability_enabled off.",
+        .auth = AUTH_USER,
+        .reply = &type_discoverable_guild,
+        .handle = get_emoji_guild,
+    },
+    {
+        .method = GET,
+        .path = "/emojis/{emoji.id}/source",
+        .name = "get_emoji_source",
+        .doc =
+            "The guild or application that an emoji is from. Guilds as for the guild of an emoji.",
+        .auth = AUTH_USER,
+        .reply = &emoji_source_reply,
+        .handle = get_emoji_source,
+    },
+    {
+        .method = GET,
+        .path = "/stickers/{sticker.id}/guild",
+        .name = "get_sticker_guild",
+        .doc = "The guild that a sticker is from, as for emoji.",
+        .auth = AUTH_USER,
+        .reply = &type_discoverable_guild,
+        .handle = get_sticker_guild,
+    },
+    {
         .method = PUT,
         .path = "/guilds/{guild.id}/members/@me",
         .name = "join_guild",

@@ -175,22 +175,26 @@ static enum err delete_guild_emoji(struct call *call)
     return e ? e : guild_emojis_emit_update(call, emoji->guild_id);
 }
 
-/* Resolves {emoji.id} to an emoji of the guild or application in the path. */
+/* Resolves {emoji.id} to an emoji of the guild or application in the path; to any emoji if the path
+ * has neither. */
 static enum err resolve_emoji(struct call *call)
 {
     struct emoji *emoji = call->target.emoji = arena_alloc(call->arena, sizeof *emoji);
+    const struct guild *guild = call->target.guild;
+    const struct application *application = call->target.application;
     enum err e = emoji_find(call->tx, call_get_path_id(call, "emoji.id"), emoji);
-    bool here = call->target.guild ? emoji->guild_id == call->target.guild->id
-                                   : emoji->application_id == call->target.application->id;
 
-    return e || here ? e : ERR_UNKNOWN_EMOJI;
+    if (e || (guild && emoji->guild_id != guild->id) ||
+        (application && emoji->application_id != application->id))
+        return e ? e : ERR_UNKNOWN_EMOJI;
+    return OK;
 }
 
 static const struct path_resolver resolvers[] = {
     {
         .name = "emoji.id",
         .field = "emoji_id",
-        .doc = "An emoji of the guild or the application.",
+        .doc = "An emoji, of the guild or the application if the path has one.",
         .resolve = resolve_emoji,
     },
     { 0 },

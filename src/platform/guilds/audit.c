@@ -103,14 +103,24 @@ static bool is_valid_reason_text(struct str s)
     return utf8_is_valid(s) && !memchr(s.p, 0, s.n);
 }
 
+/* Returns a copy with a space for each plus, as in a form. */
+static struct str replace_plus_by_space(struct arena *arena, struct str s)
+{
+    char *out = arena_alloc(arena, s.n);
+
+    for (size_t i = 0; i < s.n; i++)
+        out[i] = s.p[i] == '+' ? ' ' : s.p[i];
+    return str_slice(out, s.n);
+}
+
 /* Finds the percent-encoded value of "reason" in a query string. */
-static struct str reason_from_query(struct str query)
+static struct str reason_from_query(struct arena *arena, struct str query)
 {
     while (query.n) {
         struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
 
         if (str_is(key, "reason"))
-            return value;
+            return replace_plus_by_space(arena, value);
     }
     return (struct str){ 0 };
 }
@@ -123,7 +133,7 @@ enum err audit_log_parse_reason_of_call(struct call *call, struct opt_str *ret)
     if (call->exchange)
         header = http_find_header(call->exchange->request, STR("X-Audit-Log-Reason"));
     if (!header.n && call_get_api_version(call) <= VERSION_REASON_IN_QUERY)
-        header = reason_from_query(call->exchange->request->query);
+        header = reason_from_query(call->arena, call->exchange->request->query);
     if (!header.n)
         return OK;
     text = decode_audit_reason(call->arena, header);

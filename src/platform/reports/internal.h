@@ -10,4 +10,9 @@ enum err report_find_of_reporter(struct tx *tx, snowflake reporter, snowflake me
                                  snowflake *ret);
 enum err report_insert(struct tx *tx, const struct message_report *r);
 
+/* --- safety_hub.c ------------------------------------------------------------------------ */
+
+extern const struct type safety_hub_reply;
+enum err get_safety_hub(struct call *call);
+
 #endif

@@ -257,7 +257,7 @@ struct world_file_exporter {
 static inline void world_file_count_entry(struct world_file_exporter *ex)
 {
     ex->entries++;
-    world_file_progress_add(ex->progress);
+    world_file_progress_add(ex->progress, 1);
 }
 /* Returns whether the export has more entries than an import accepts, so that the export ends. */
 static inline bool world_file_export_is_too_large(const struct world_file_exporter *ex)

@@ -201,7 +201,7 @@ enum err world_file_import_entries(struct world_file_importer *im, const struct 
         struct json_path at = json_path_index(all, i);
 
         e = step(im, entry, &at, owner);
-        world_file_progress_add(im->options->progress);
+        world_file_progress_add(im->options->progress, 1);
     }
     return e;
 }

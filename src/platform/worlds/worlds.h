@@ -29,10 +29,10 @@ static inline void world_file_progress_begin(struct world_file_progress *p, cons
     atomic_store(&p->what, what);
 }
 
-static inline void world_file_progress_add(struct world_file_progress *p)
+static inline void world_file_progress_add(struct world_file_progress *p, int64_t done)
 {
     if (p)
-        atomic_fetch_add_explicit(&p->done, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&p->done, done, memory_order_relaxed);
 }
 
 /* Number of imported objects of a type: created, or found and updated. */

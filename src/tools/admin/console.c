@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "admin/control/control.h"
+#include "json/schema.h"
+#include "model/fields/types.h"
 
 static bool ask_control_socket(const struct config *config, const char *request,
                                struct arena *arena, const char **ret)
@@ -67,6 +69,38 @@ struct api_client_response send_console_request(const struct config *config, str
         a.status = 0;
     api_client_free(w);
     return a;
+}
+
+struct console_refusal {
+    struct opt_str message;
+    struct opt_str errors; /* JSON */
+};
+static const struct field refusal_fields[] = {
+    { FIELD(struct console_refusal, message), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct console_refusal, errors), .type = &type_raw, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema refusal_schema = { .size = sizeof(struct console_refusal),
+                                              .fields = refusal_fields };
+static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
+
+void print_console_refusal(const struct api_client_response *a, struct arena *arena)
+{
+    static const char key[] = "\"message\":\"";
+    const struct console_refusal *r =
+        a->status ? schema_decode_or_null(&type_refusal, a->body, arena) : NULL;
+    struct str tree = r && r->errors.given == GIVEN ? r->errors.value : STR("");
+    const char *at = tree.n ? memmem(tree.p, tree.n, key, sizeof key - 1) : NULL;
+    struct str text = r && r->message.given == GIVEN ? r->message.value : STR("");
+
+    if (at) {
+        text = str_skip_bytes(tree, (size_t)(at - tree.p) + sizeof key - 1);
+        text = str_cut(&text, '"');
+    }
+    if (text.n)
+        fprintf(stderr, "guildhall: %.*s\n", STR_ARGS(text));
+    else if (a->status)
+        fprintf(stderr, "guildhall: the server answered with status %d\n", a->status);
 }
 
 bool parse_duration(const char *text, int64_t *ret_ms)

@@ -21,8 +21,13 @@ struct api_client_response send_console_request(const struct config *config, str
                                                 const char *method, const char *path,
                                                 struct str body);
 
-/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or a number of seconds. Returns false if the
- * text is invalid. */
+/* Prints why the server refused a console request: the first problem of a field, or else the
+ * message. Prints nothing if the status is 0, because send_console_request has printed the reason.
+ */
+void print_console_refusal(const struct api_client_response *a, struct arena *arena);
+
+/* Parses a duration: "15m", "3s", "250ms", "2h", "1d", or a number of seconds. Returns false if it
+ * is invalid. */
 bool parse_duration(const char *text, int64_t *ret_ms);
 
 #endif

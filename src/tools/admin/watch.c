@@ -212,6 +212,24 @@ static const char *find_wrong_filter(const struct console_options *o, struct are
     return NULL;
 }
 
+/* Checks that the account of --user exists, because otherwise no record would ever match. Prints
+ * why not. */
+static bool watched_user_exists(struct api_client *w, const char *user, struct arena *arena)
+{
+    struct api_client_response a;
+
+    if (!user)
+        return true;
+    struct str name = str_percent_encode(arena, str_of(user));
+    const char *path =
+        str_printf(arena, "/console/commands/user/show?argument=%.*s", STR_ARGS(name)).p;
+    if (!api_client_request(w, "GET", path, (struct str){ 0 }, NULL, 0, &a))
+        return false;
+    if (a.status != 200)
+        print_console_refusal(&a, arena);
+    return a.status == 200;
+}
+
 int run_command_watch(const struct command_settings *s, char **arguments)
 {
     struct arena *arena = arena_new();
@@ -228,7 +246,8 @@ int run_command_watch(const struct command_settings *s, char **arguments)
     if (w) {
         const char *key = api_client_get_token(w) + sizeof "Bearer " - 1;
 
-        if (api_client_open_websocket(w, "/console/traffic/live",
+        if (watched_user_exists(w, s->console.user, arena) &&
+            api_client_open_websocket(w, "/console/traffic/live",
                                       format_watch_filters(&s->console, key, arena)))
             status = receive_and_print_traffic_records(w, &s->console);
     }

@@ -23,8 +23,7 @@ struct why_step {
 struct why_answer {
     struct list steps; /* struct why_step */
     bool allowed, delivered, content;
-    struct opt_str cause, message;
-    struct opt_str errors; /* JSON */
+    struct opt_str cause;
 };
 
 static const struct field step_fields[] = {
@@ -41,8 +40,6 @@ static const struct field answer_fields[] = {
     { FIELD(struct why_answer, delivered), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct why_answer, content), .type = &type_bool, .flags = OPTIONAL },
     { FIELD(struct why_answer, cause), .type = &type_text, .flags = OPTIONAL },
-    { FIELD(struct why_answer, message), .type = &type_text, .flags = OPTIONAL },
-    { FIELD(struct why_answer, errors), .type = &type_raw, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema answer_schema = { .size = sizeof(struct why_answer),
@@ -83,25 +80,6 @@ static const char *format_why_path(char **words, struct arena *arena)
         .p;
 }
 
-/* Prints the first validation error in the response, or else the error message of the response. */
-static int print_why_refusal(const struct api_client_response *a, const struct why_answer *answer)
-{
-    static const char key[] = "\"message\":\"";
-    struct str tree = answer && answer->errors.given == GIVEN ? answer->errors.value : STR("");
-    const char *at = tree.n ? memmem(tree.p, tree.n, key, sizeof key - 1) : NULL;
-    struct str text = answer && answer->message.given == GIVEN ? answer->message.value : STR("");
-
-    if (at) {
-        text = str_skip_bytes(tree, (size_t)(at - tree.p) + sizeof key - 1);
-        text = str_cut(&text, '"');
-    }
-    if (text.n)
-        fprintf(stderr, "guildhall: %.*s\n", STR_ARGS(text));
-    else if (a->status)
-        fprintf(stderr, "guildhall: the server answered with status %d\n", a->status);
-    return 1;
-}
-
 static int print_why_answer(const struct why_answer *answer)
 {
     const struct why_step *s = answer->steps.items;
@@ -131,7 +109,8 @@ int run_command_why(const struct command_settings *s, char **arguments)
     const struct why_answer *answer =
         a.status ? schema_decode_or_null(&type_answer, a.body, arena) : NULL;
     if (a.status != 200 || !answer) {
-        status = print_why_refusal(&a, answer);
+        print_console_refusal(&a, arena);
+        status = 1;
     } else if (s->console.json) {
         printf("%.*s\n", STR_ARGS(a.body));
         status = answer->allowed || (answer->delivered && answer->content) ? 0 : WHY_NO;

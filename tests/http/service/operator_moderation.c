@@ -128,7 +128,12 @@ static void operator_can_delete_all_messages_of_an_account_in_batches(struct wor
     expect_status(client_get(ada, "/channels/%s/messages/%s", v.channel, stays), 200);
     /* 452 messages: 451 in the guild, at most 100 per event, and one in the private channel. */
     expect(world_count_events(w, EVENT_MESSAGE_DELETE_BULK) >= 6);
-    expect(is_error_reply(run_operator_command(w, "message\tpurge\tnobody"), "no such account"));
+    expect(is_error_reply(run_operator_command(w, "message\tpurge\tnobody"),
+                          "no such account; 'user list' prints the names"));
+    expect(is_error_reply(run_operator_command(w, "message\tpurge\tbobb"),
+                          "no such account; did you mean 'bob'?"));
+    expect(is_error_reply(run_operator_command(w, "message\tpurge\tdaa"),
+                          "no such account; did you mean 'ada'?"));
 }
 
 /* --- files ---------------------------------------------------------------------------- */

@@ -43,6 +43,32 @@ static void first_message_of_a_private_channel_can_be_reported(struct world *w)
     expect(*answer_text(a, "report_id"));
 }
 
+static void no_program_is_detectable(struct world *w)
+{
+    static const char *const paths[] = { "/applications/detectable",
+                                         "/applications/non-games/detectable",
+                                         "/games/detectable" };
+
+    make_application(world_client(w, "ada"), "Helper");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct answer a = client_get(world_anonymous(w), "%s", paths[i]);
+
+        expect_status(a, 200);
+        expect(str_is(a.body, "[]"));
+    }
+}
+
+static void account_is_in_good_standing(struct world *w)
+{
+    expect_json(
+        client_get(world_client(w, "ada"), "/safety-hub/@me"),
+        "{'classifications': [], 'guild_classifications': [], 'account_standing': {'state': "
+        "100}, 'is_dsa_eligible': false, 'is_appeal_eligible': false, 'username': 'ada', "
+        "'appeal_eligibility': []}");
+    expect_status(client_get(world_anonymous(w), "/safety-hub/@me"), 401);
+    expect_error(client_get(world_bot(w, "robot"), "/safety-hub/@me"), 403, 20001);
+}
+
 static void super_reaction_of_another_member_can_be_removed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -142,6 +168,8 @@ static void account_can_delete_its_role_connection(struct world *w)
 const struct test rare_routes_tests[] = {
     TEST_WITH(workbench_serves_the_errors_as_markdown, configure_workbench_with_controls),
     TEST(first_message_of_a_private_channel_can_be_reported),
+    TEST(no_program_is_detectable),
+    TEST(account_is_in_good_standing),
     TEST(super_reaction_of_another_member_can_be_removed),
     TEST(event_picture_is_served_and_a_response_can_be_deleted),
     TEST(read_state_of_a_channel_can_be_deleted),

@@ -183,6 +183,24 @@ static void up_to_version_9_ban_accepts_days_and_reason_in_query(struct world *w
     expect_json(client_get(ada, "/guilds/%s/bans/%s", p.id, dan->id), "{'reason': null}");
 }
 
+static void plus_is_a_space_in_a_reason_in_the_query_but_not_in_the_header(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *cyd = world_client(w, "cyd");
+    struct test_guild p = world_test_guild(w, ada);
+    char path[160];
+
+    snprintf(path, sizeof path, "/api/v9/guilds/%s/bans/%s?reason=+too+loud%%2Bc%%zz+", p.id,
+             bob->id);
+    expect_status(client_request(ada, "PUT", path, NULL, STR("")), 204);
+    expect_json(client_get(ada, "/guilds/%s/bans/%s", p.id, bob->id),
+                "{'reason': ' too loud+c%%zz '}");
+    snprintf(path, sizeof path, "/api/v9/guilds/%s/bans/%s", p.id, cyd->id);
+    expect_status(client_request(ada, "PUT", path, "X-Audit-Log-Reason: too+loud%2B\r\n", STR("")),
+                  204);
+    expect_json(client_get(ada, "/guilds/%s/bans/%s", p.id, cyd->id), "{'reason': 'too+loud+'}");
+}
+
 const struct test versions_tests[] = {
     TEST(versions_6_and_7_return_permissions_as_numbers),
     TEST(empty_responses_have_a_content_type_up_to_version_8),
@@ -190,5 +208,6 @@ const struct test versions_tests[] = {
     TEST(old_gateway_versions_send_numbers_in_every_encoding),
     TEST(before_version_10_message_content_needs_no_intent),
     TEST(up_to_version_9_ban_accepts_days_and_reason_in_query),
+    TEST(plus_is_a_space_in_a_reason_in_the_query_but_not_in_the_header),
     { 0 },
 };

@@ -153,6 +153,25 @@ static void invalid_flags_are_reported(void **state)
                         "--loud=maybe must be on or off, not 'maybe'");
 }
 
+static void word_after_a_switch_is_its_value_if_there_are_too_many_arguments(void **state)
+{
+    struct option_source source = { .program = "test", .prefix = "T_", .max_arguments = 1 };
+    const char *problem;
+
+    (void)state;
+    assert_false(
+        options_read(rows, &source, arena, ARGV("--light", "maybe", "a"), &got, rest, &problem));
+    assert_string_equal(problem, "--light must be one of on|off|dim, not 'maybe'");
+    assert_false(
+        options_read(rows, &source, arena, ARGV("a", "--loud", "maybe"), &got, rest, &problem));
+    assert_string_equal(problem, "--loud must be on or off, not 'maybe'");
+    assert_true(options_read(rows, &source, arena, ARGV("--light", "a"), &got, rest, &problem));
+    assert_string_equal(rest[0], "a");
+    source.max_arguments = 0;
+    assert_true(
+        options_read(rows, &source, arena, ARGV("--light", "maybe", "a"), &got, rest, &problem));
+}
+
 static void only_the_first_invalid_flag_is_reported(void **state)
 {
     (void)state;
@@ -340,6 +359,7 @@ int main(void)
         TEST(flags_override_the_environment_which_overrides_the_file),
         TEST(flags_accept_values_after_equals_sign_or_space),
         TEST(invalid_flags_are_reported),
+        TEST(word_after_a_switch_is_its_value_if_there_are_too_many_arguments),
         TEST(only_the_first_invalid_flag_is_reported),
         TEST(invalid_environment_variable_is_named_in_the_error),
         TEST(configuration_file_may_have_comments_and_sections),

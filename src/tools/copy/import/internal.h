@@ -8,6 +8,7 @@
 
 struct guild_archive_importer {
     const struct guild_import_options *options;
+    struct world_file_progress *progress; /* counts bytes of the lines that were read; or NULL */
     struct world_file_import_options import;
     struct guild_copy_conversion conversion;
     struct buf guild_line; /* the guild in the archive */

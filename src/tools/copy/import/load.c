@@ -166,6 +166,8 @@ static bool import_line_of_archive(void *arg, struct str line, int64_t next_offs
     struct list_reader *r = arg;
 
     (void)next_offset;
+    if (r->write == write_world_member || r->write == write_world_ban)
+        world_file_progress_add(r->loader->progress, (int64_t)line.n + 1);
     if (r->write == write_world_channel && import_must_skip_channel(r->loader, line))
         return true;
     if (r->write == write_world_webhook &&
@@ -444,6 +446,7 @@ static bool add_message_line(void *arg, struct str line, int64_t next_offset, st
     struct message_reader *r = arg;
 
     (void)next_offset, (void)arena;
+    world_file_progress_add(r->loader->progress, (int64_t)line.n + 1);
     if (guild_copy_skipped_ids_contain_message(&r->loader->skipped, line))
         return true;
     if (!r->first)
@@ -817,6 +820,21 @@ bool guild_archive_importer_open(struct guild_archive_importer *l,
            read_guild(l, read_channels);
 }
 
+/* Returns the number of bytes in the files of the archive that can be long. */
+static int64_t sum_bytes_to_import(const struct guild_import_options *options)
+{
+    static const char *const people[] = { "members.jsonl", "bans.jsonl" };
+    char path[1200];
+    int64_t sum = 0;
+
+    for (size_t i = 0; options->people && i < COUNT_OF(people); i++) {
+        guild_archive_format_path(options->archive, path, "%s", people[i]);
+        sum += progress_size_of(path);
+    }
+    guild_archive_format_path(options->archive, path, "messages");
+    return sum + (options->no_messages ? 0 : progress_size_of(path));
+}
+
 enum guild_copy_result import_guild_archive(const struct guild_import_options *options)
 {
     struct progress_watch watch;
@@ -824,7 +842,9 @@ enum guild_copy_result import_guild_archive(const struct guild_import_options *o
     bool opened = guild_archive_importer_open(&l, options, options->only_messages);
 
     l.failed = !opened;
-    progress_watch_begin(&watch, "copy-guild", PROGRESS_TIME, 0);
+    progress_watch_begin(&watch, "copy-guild", PROGRESS_WORLD, 0);
+    world_file_progress_begin(&watch.world, "bytes of the archive", sum_bytes_to_import(options));
+    l.progress = &watch.world;
     if (!l.failed)
         import_all_objects_of_archive(&l, buf_as_str(&l.guild_line));
     progress_watch_end(&watch);
