@@ -164,8 +164,7 @@ int call_get_api_version(const struct call *call);
 /* Parses the id in a path parameter that may also be a keyword such as "@me". */
 enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret);
 
-/* Returns the account id or address hash by which this call's background reads are scheduled, or 0.
- */
+/* Returns the account id or address hash that schedules this call's background reads, or 0. */
 uint64_t call_scheduling_key(const struct call *call);
 
 /* A value for call->read that reads nothing: the READ stage then only resolves the path and checks

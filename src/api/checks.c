@@ -23,8 +23,7 @@ static uint64_t hash_major_parameters(const struct call_context *run)
             snowflake id;
             struct str text = run->match.params[i];
 
-            /* Parse the id, so that an id with leading zeros has the same bucket as without them.
-             */
+            /* Parse the id: an id with leading zeros has the same bucket as without them. */
             major = hash_u64(major) ^ (snowflake_parse(text, &id) ? id : hash_str(text));
         }
     return major;

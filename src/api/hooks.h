@@ -50,8 +50,8 @@ struct permission_change {
 struct member_leaving_guild {
     snowflake guild_id;
     const struct user *user;
-    bool *
-        done; /* set to true by a listener of the hook member_leaving that has removed the member */
+    /* Set to true by a listener of the hook member_leaving that has removed the member. */
+    bool *done;
 };
 enum { BAN_DELETED_MESSAGES_AT_ONCE = 200 }; /* takes the writer a few milliseconds */
 struct member_ban {

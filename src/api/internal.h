@@ -108,8 +108,7 @@ struct call_response {
     int file; /* descriptor of the file that is sent as the body; -1 if there is no file */
     int64_t file_size;
     bool zipped;  /* whether the body is gzip */
-    bool no_gzip; /* whether to send the body uncompressed, because Content-Encoding is already set
-                   */
+    bool no_gzip; /* whether to send the body as it is, because Content-Encoding is already set */
 };
 
 /* Effects of the call that are applied after the commit. Each attempt of the transaction resets

@@ -41,8 +41,7 @@ static const char *detect_image_extension(struct str bytes)
     return picture_is_avif(bytes) ? "avif" : NULL;
 }
 
-/* Returns true if the base64 text decodes to more than max bytes. Spaces and padding do not count.
- */
+/* Returns true if base64 text decodes to more than max bytes. Spaces and padding do not count. */
 static bool base64_decodes_to_more_than(struct str data, uint64_t max)
 {
     size_t n = data.n;

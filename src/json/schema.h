@@ -249,7 +249,7 @@ void schema_encode(struct json_writer *j, const struct type *type, const void *v
 void schema_encode_object(struct json_writer *j, const struct schema *schema, const void *object);
 /* Encodes the value of one field. Returns false, writing nothing, if it is absent or null. */
 bool schema_encode_field_value(struct json_writer *j, const struct field *f, const void *object);
-/* Encodes the fields for which `shows` returns true, as members of an object that the caller began.
+/* Encodes the fields for which `shows` returns true, as members of an object begun by the caller.
  */
 void schema_encode_fields(struct json_writer *j, const struct schema *schema, const void *object,
                           bool (*shows)(const void *arg, struct str name), const void *arg);

@@ -22,8 +22,7 @@ struct password_cost {
 enum err auth_new(const char *folder, struct store *store, struct auth **ret);
 void auth_free(struct auth *a);
 
-/* auth_get_address_ban_set returns the banned addresses; auth_is_address_banned searches the set.
- */
+/* auth_get_address_ban_set returns the banned addresses; auth_is_address_banned searches them. */
 struct address_ban_set;
 struct address_ban_set *auth_get_address_ban_set(const struct auth *a);
 bool auth_is_address_banned(const struct auth *a, struct str address);

@@ -1,5 +1,4 @@
-/* secret_encryption.c - encrypts secrets that the database stores and that must be decrypted later.
- */
+/* secret_encryption.c - encrypts secrets that the database stores and that are decrypted later. */
 #include "api/auth/secret_encryption.h"
 
 #include <sodium.h>

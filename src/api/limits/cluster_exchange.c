@@ -44,8 +44,7 @@ void rate_limit_counter_enqueue_for_nodes(struct rate_limit_counters *l, struct 
     atomic_store_explicit(&l->has_due, true, memory_order_release);
 }
 
-/* Writes the counter of a strict limit to `out`, which the caller sends after releasing the lock.
- */
+/* Writes the counter of a strict limit to `out`; the caller sends it after releasing the lock. */
 void rate_limit_counter_encode_for_nodes(struct rate_limit_counters *l,
                                          struct rate_limit_counter *c, struct buf *out)
 {

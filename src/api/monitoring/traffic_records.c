@@ -84,8 +84,7 @@ static bool is_web_page_request(const struct call_context *run)
     return !run->call.route && !run->refused && (method == HTTP_GET || method == HTTP_HEAD);
 }
 
-/* Returns all header lines as one text: they are contiguous in memory. The last line has no CRLF.
- */
+/* Returns all header lines as one text: they are contiguous in memory. The last one has no CRLF. */
 static struct str request_header_lines(const struct http_request *r)
 {
     if (!r->header_count)

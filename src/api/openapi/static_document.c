@@ -1,5 +1,4 @@
-/* static_document.c - responses that are the same for all callers, with an ETag; compressed once.
- */
+/* static_document.c - responses that are equal for all callers, with an ETag; compressed once. */
 #include "api/internal.h"
 
 #include <sodium.h>

@@ -96,8 +96,7 @@ static bool parse_content_disposition(struct multipart_part *p, struct str value
     char *extended = NULL;
     int more;
 
-    /* If the name is already set, a second Content-Disposition header follows, which is an error.
-     */
+    /* If the name is already set, this is a second Content-Disposition header: an error. */
     if (p->name || !str_eq_nocase(str_trim(type), STR("form-data")))
         return false;
     rest = str_skip_bytes(value, type.n);

@@ -32,7 +32,7 @@ enum err backup_create(struct store *s, const struct backup_options *options,
 enum err backup_check(const char *path, struct backup_report *ret);
 /* Restores a backup into a folder that is empty or does not exist. If the restore is interrupted,
  * no server starts on the folder. With `salvage`, all undamaged files of a damaged backup are
- * restored, others are logged, and the result is ERR_FILE_DAMAGED; a server can start on the
+ * restored, damaged ones are logged, and the result is ERR_FILE_DAMAGED; a server can start on the
  * folder. */
 enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret);

@@ -35,8 +35,7 @@ void postgres_commit_order_add_work_item(struct postgres_commit_order *l, struct
     pthread_mutex_unlock(&l->lock);
 }
 
-/* If the COMMIT of the first item was acknowledged, removes and returns the item, otherwise NULL.
- */
+/* If the first item's COMMIT was acknowledged, removes and returns the item, otherwise NULL. */
 static struct work_item *remove_first_committed(struct postgres_commit_order *l)
 {
     if (linked_list_is_empty(&l->works))

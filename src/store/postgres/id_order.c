@@ -177,9 +177,9 @@ enum err postgres_enqueue_id_order_check(struct tx *tx, struct work_item *const 
     snowflake far_future = snowflake_from_ms(clock_ms() + CLOCK_DIFFERENCE_MAX_MS);
     enum err e = postgres_enqueue_last_write_statement(
         tx, COMMIT_IN_ID_ORDER, BIND(v_text(text), v_int((int64_t)far_future)));
+    /* An id conflict is not the fault of a single work item. */
     if (!e)
-        c->queued[c->queued_count - 1].work =
-            NULL; /* an id conflict is not the fault of a single work item */
+        c->queued[c->queued_count - 1].work = NULL;
     return e;
 }
 

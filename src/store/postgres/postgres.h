@@ -347,8 +347,7 @@ void *postgres_worker_thread(void *arg);
 
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
-/* Returns whether recent reads with this work item's name needed at most round_trips round trips.
- */
+/* Returns whether recent reads with the work item's name needed at most this many round trips. */
 bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
                                     unsigned round_trips);
 bool read_may_run_on_loop(struct postgres *p, const struct work_item *work);

@@ -18,8 +18,8 @@ enum {
     IDLE_CHECKPOINT_PAGES = 300, /* number of pages in the WAL at which the copier thread starts
                                   * while the writer is idle */
     WRITER_COPIES_PAGES = 100, /* maximum number of remaining pages that the writer copies itself */
-    MIN_GROWTH_PAGES =
-        50, /* number of pages by which the WAL must grow between two checkpoint attempts */
+    /* Number of pages by which the WAL must grow between two checkpoint attempts. */
+    MIN_GROWTH_PAGES = 50,
     MAX_THREAD_PASSES = 6,  /* number of times that the copier thread copies from one WAL, after
                              * which the writer copies the rest */
     TRUNCATE_PAGES = 40000, /* number of pages in the WAL (160 MB) at which the writer waits for

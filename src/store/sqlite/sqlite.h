@@ -84,7 +84,7 @@ void checkpoint_set_pacing_disabled(bool hurry);
 #define sqlite_conn_run(c, sql) sqlite_conn_run_sql(c, SQL(sql))
 int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql);
 
-/* Converts an SQLite result code to an error. Logs codes that an operator or developer should know.
+/* Converts an SQLite result code to an error. Logs codes that operators or developers should know.
  */
 enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql);
 
