@@ -22,7 +22,8 @@ import { watchUnread } from "./unread-badge.js";
 /** @type {[RegExp, () => Promise<any>][]} */
 const PAGES = [
   [/^\/invite\/([^/]+)/, () => import("./views/invite.js")],
-  [/^\/(verify|reset|claim)$/, () => import("./views/email-links.js")],
+  [/^\/(verify|reset)$/, () => import("./views/email-links.js")],
+  [/^\/claim$/, () => import("./views/claim.js")],
   [/^\/oauth2\/authorize/, () => import("./views/authorize.js")],
   [/^\/workbench(?:\/(\w+))?/, () => import("./views/workbench.js")],
   [/^\/settings(?:\/(\w+))?(?:\/(\w+))?/, () => import("./views/settings.js")],

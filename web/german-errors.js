@@ -122,6 +122,16 @@ export const MESSAGES = {
   "This name is reserved.": "Dieser Name ist vergeben.",
   "This server asks for an invitation code. Ask its operator for one.":
     "Dieser Server verlangt einen Einladungscode. Bitte den Betreiber um einen.",
+  "The log-in took more than ten minutes, is used, or began in another browser or tab. Start again.":
+    "Die Anmeldung hat zu lange gedauert, ist verbraucht oder begann in einem anderen Tab. Fang noch einmal an.",
+  "The other server does not accept this code, because it is used or expired. Start again.":
+    "Der andere Server nimmt diesen Code nicht an. Fang noch einmal an.",
+  "No copied guild has your account. Log in there with the account that is in the guild, or register here.":
+    "Kein kopierter Server hat dein Konto. Melde dich drüben mit dem richtigen Konto an, oder registriere dich hier.",
+  "Your account here is disabled or erased. Ask the people who run this server.":
+    "Dein Konto hier ist deaktiviert oder gelöscht. Wende dich an den Betreiber.",
+  "Your account was claimed before. Log in with its password, or set a new one.":
+    "Dein Konto hast du schon abgeholt. Melde dich mit dem Passwort an, oder setze ein neues.",
   "Username is unavailable. Try adding numbers, letters, underscores or periods.":
     "Dieser Name ist vergeben. Versuche es mit weiteren Ziffern, Buchstaben, Unterstrichen oder Punkten.",
   "Usernames are made of a-z, #-#, _ and single dots.": "Ein Name besteht aus a-z, #-#, _ und einzelnen Punkten.",

@@ -18,6 +18,15 @@ export const GERMAN = {
   "Forgot your password?": "Passwort vergessen?",
   "Send reset link": "Link zum Zurücksetzen senden",
   "Claim your account": "Hol dir dein Konto",
+  "Claim the account {name}": "Hol dir das Konto {name}",
+  "Continue with {host}": "Weiter mit {host}",
+  "Was your community copied from {host}? Then you already have an account.":
+    "Wurde deine Community von {host} kopiert? Dann hast du schon ein Konto.",
+  "Your community was copied from {host}. Log in there, and your account with its messages is yours.":
+    "Deine Community wurde von {host} kopiert. Melde dich dort an, dann gehört dir dein Konto mit allen Nachrichten.",
+  "Open the link in the direct message that you have received from the bot of your community.":
+    "Öffne den Link in der Direktnachricht, die du vom Bot deiner Community bekommen hast.",
+  "You have not allowed the log-in. Nothing was changed.": "Du hast die Anmeldung abgelehnt. Es wurde nichts geändert.",
   "New password": "Neues Passwort",
   "If an account with this email address exists, the server has sent a link to the address.":
     "Falls es ein Konto mit dieser E-Mail-Adresse gibt, hat der Server einen Link an die Adresse geschickt.",

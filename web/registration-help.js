@@ -26,6 +26,16 @@ export function registrationHelp(rule = "invite") {
   );
 }
 
+/** A hint for people whose community was copied from another server, because they already have an account here. */
+export const claimHint = (host) =>
+  h(
+    "p.hint",
+    null,
+    t("Was your community copied from {host}? Then you already have an account.", { host }),
+    " ",
+    h("a", { href: "/claim" }, t("Claim your account")),
+  );
+
 /** A hint below an invite link: whether people without an account can register with the link. @param {any} app */
 export function inviteRule(app) {
   const el = h("div.hint", { role: "status" });

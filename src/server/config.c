@@ -119,6 +119,14 @@ const struct option_row config_option_rows[] = {
       .help = "Who may register: everyone, people with a code of the operator (guildhall invite "
               "create), also people with a guild invite, or no one; auto: open for this machine, "
               "otherwise invite" },
+    { "claim-api", OPTION_TEXT, CONFIG_OFFSET(claim_api), .value = "URL",
+      .help = "API of the server from which all guilds were copied, such as "
+              "https://discord.com/api/v10: people claim their accounts by logging in there; "
+              "requires public-url" },
+    { "claim-client-id", OPTION_TEXT, CONFIG_OFFSET(claim_client_id), .value = "ID",
+      .help = "With claim-api: id of an application there, with the redirect PUBLIC-URL/claim" },
+    { "claim-client-secret-file", OPTION_TEXT, CONFIG_OFFSET(claim_client_secret_file),
+      .value = "FILE", .help = "With claim-api: file with the client secret of this application" },
     { "smtp-url", OPTION_TEXT, CONFIG_OFFSET(smtp_url), .value = "URL",
       .help =
           "Mail server for verification and password reset: smtps://user:password@mail.example; "

@@ -20,6 +20,7 @@ struct config {
     const char *gif_provider, *gif_provider_key, *gif_media_hosts;
     bool tls_self_signed, tls_only, rate_limits, privileged_intents;
     const char *platform_a, *platform_b, *platform_a_key, *platform_b_key;
+    const char *claim_api, *claim_client_id, *claim_client_secret_file;
     const char *integration_words, *partners_guild, *partners_account;
     int64_t loops, store_workers, node, shutdown_seconds, idle_seconds;
     int64_t rate_limit_global, rate_limit_anonymous, rate_limit_percent;

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "server/config.h"
 #include "gifs/gifs.h"
+#include "model/configured/claim_provider.h"
 #include "model/configured/platforms.h"
 #include "model/configured/regions.h"
 #include "platform/automod/automod.h"
@@ -59,6 +60,13 @@ bool config_apply_to_domains(const struct config *c)
     if (c->public_url && !str_starts_with(str_of(c->public_url), STR("http://")) &&
         !str_starts_with(str_of(c->public_url), STR("https://"))) {
         log_error("public-url must start with http:// or https://");
+        return false;
+    }
+    if (!claim_provider_configure(
+            &(struct claim_provider_options){ c->claim_api, c->claim_client_id,
+                                              c->claim_client_secret_file, c->public_url },
+            &problem)) {
+        log_error("invalid option: %s", problem);
         return false;
     }
     if (!web_push_configure(c->web_push_contact, &problem)) {

@@ -132,6 +132,39 @@ export const TESTS = {
     await page.close();
   },
 
+  async copied_account_is_claimed_by_a_log_in_at_the_other_server() {
+    const page = await enter(null), bodies = [], asked = [];
+    await page.open("/claim"); // the demo has no other server
+    await page.getByText("Open the link in the direct message").waitFor();
+    assert.equal(await page.getByRole("button", { name: /Continue with/ }).count(), 0);
+    await page.route("**/policies/instance/config", (route) => route.fulfill({ json: { claim_from: "other.example", register_disabled: true } }));
+    await page.route("**/auth/claim/identity", (route) => { asked.push("start"); return route.fulfill({ json: { url: `${new URL(page.url()).origin}/claim?code=c0de&state=st4te`, proof: "pr00f" } }); });
+    await page.route("**/auth/claim/identity/callback", (route) => {
+      bodies.push(route.request().postDataJSON());
+      return bodies.length === 1
+        ? route.fulfill({ json: { code: "claim-x", username: "cleo" } })
+        : route.fulfill({ status: 400, json: { code: 50035, message: "Invalid Form Body", errors: { state: { _errors: [{ code: "CLAIM_STATE_INVALID", message: "Start again." }] } } } });
+    });
+    await page.open("/register");
+    await page.getByRole("link", { name: "Claim your account" }).click();
+    await page.getByRole("button", { name: "Continue with other.example" }).click();
+    await page.getByRole("heading", { name: "Claim the account cleo" }).waitFor();
+    assert.deepEqual(bodies, [{ state: "st4te", code: "c0de", proof: "pr00f" }]);
+    assert.equal(new URL(page.url()).search, ""); // the address shows neither code nor state
+    await page.getByLabel("Password").fill("another horse");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The code is wrong, used or expired. Ask for a new one.").waitFor();
+    // A link of somebody else: this tab has no proof.
+    await page.open("/claim?code=c0de&state=theirs");
+    await page.getByText("Start again.").waitFor();
+    assert.equal(bodies[1].proof, "none");
+    await page.open("/claim?error=access_denied&state=st4te");
+    await page.getByText("You have not allowed the log-in").waitFor();
+    assert.equal(bodies.length, 2);
+    assert.deepEqual(asked, ["start"]);
+    await page.close();
+  },
+
   async demo_users_can_log_in_with_one_click() {
     const page = await enter(null);
     await page.open("/");

@@ -1,4 +1,4 @@
-// email-links.js - the pages of links in mails: verify an address, set a new password, claim an account.
+// email-links.js - the pages of links in mails: verify an address, set a new password.
 import { field, fill, h } from "../dom.js";
 import { t } from "../translate.js";
 import { form, input } from "./login-forms.js";
@@ -16,7 +16,6 @@ export async function mount(app, page, [what]) {
   fill(page, h("main.enter", null, card));
   document.title = "Guildhall";
   if (what === "verify") await verify(app, card, token);
-  else if (what === "claim") askPassword(app, card, t("Claim your account"), "/auth/claim", { code: token });
   else askPassword(app, card, t("New password"), "/auth/reset", { token });
 }
 
@@ -38,7 +37,8 @@ async function verify(app, card, token) {
   }
 }
 
-function askPassword(app, card, title, route, secret) {
+/** Asks for a new password and sends it with a secret. */
+export function askPassword(app, card, title, route, secret) {
   fill(
     card,
     h("h1", null, title),

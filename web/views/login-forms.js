@@ -106,12 +106,15 @@ export function loginPanel(app, choice, tab = "login") {
   return panel;
 }
 
-/** Shows the registration rule: closed, or with a code. Shows nothing if the server does not answer. */
+/**
+ * Shows whether registration is closed or needs a code, and that people of a copied community have an account already.
+ * If the server does not answer, shows nothing.
+ */
 async function showRule(app, panel, invite) {
   const rule = await app.rest.anonymously("GET", "/policies/instance/config").catch(() => null);
-  if (!rule?.register_requireInvite && !rule?.register_disabled) return;
-  // The registration help is imported only when it is needed, because the first paint does not need it.
-  const { registrationHelp } = await import("../registration-help.js");
+  if (!rule?.register_requireInvite && !rule?.register_disabled && !rule?.claim_from) return;
+  // Imported here, because it is not needed for the first paint.
+  const { claimHint, registrationHelp } = await import("../registration-help.js");
   if (rule.register_requireInvite)
     fill(
       invite.querySelector(".hint"),
@@ -124,6 +127,7 @@ async function showRule(app, panel, invite) {
       h("p", { role: "status" }, t("Registration is closed on this server. Ask its operator for an account.")),
       registrationHelp("closed"),
     );
+  if (rule.claim_from) panel.prepend(claimHint(rule.claim_from));
 }
 
 const DELETING = 20011,

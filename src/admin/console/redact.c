@@ -35,6 +35,9 @@ static bool is_secret_key(struct str key, const char *location)
         return true;
     if (str_is(key, "fingerprint") && path_template_contains(location, "/remote-auth"))
         return true;
+    if ((str_is(key, "proof") || str_is(key, "state") || str_is(key, "url")) &&
+        path_template_contains(location, "/auth/claim"))
+        return true;
     if (str_is(key, "data") && path_template_contains(location, "/mfa/finish"))
         return true;
     if (str_is(key, "code") || str_is(key, "location") || str_is(key, "url") ||

@@ -15,13 +15,41 @@ enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken
 
 /* --- placeholders.c ------------------------------------------------------------------- */
 
-/* Invalidates the claim code of a placeholder account, if there is one. */
+/* Invalidates the claim codes of a placeholder account. */
 enum err placeholder_account_delete_claim_code(struct tx *tx, snowflake user_id);
 /* Turns a placeholder account into an ordinary account, because a person has claimed it. */
 enum err placeholder_account_make_ordinary(struct tx *tx, snowflake user_id);
 extern const struct type account_claim_body;
 enum err prepare_claim_account(struct call *call);
 enum err claim_account(struct call *call);
+/* Creates a second code with which the account can be claimed, for a person who has logged in at
+ * the server from which it was copied; valid for 15 minutes. The code that the bot has sent stays
+ * valid. ret->p is NULL if the account cannot be claimed. */
+enum err placeholder_account_create_identity_code(struct tx *tx, snowflake user_id,
+                                                  struct str *ret);
+
+/* --- claim_identity.c, claim_provider_http.c ---------------------------------------------- */
+
+enum claim_provider_result {
+    CLAIM_PROVIDER_FAILED, /* no valid answer */
+    CLAIM_PROVIDER_REFUSES_CODE,
+    CLAIM_PROVIDER_REFUSES_SERVER, /* client id, secret or redirect address are wrong */
+    CLAIM_PROVIDER_OK,
+};
+/* Stage data of a claim: the code of the provider, and its answer. */
+struct claimed_identity {
+    struct str code;
+    enum claim_provider_result result;
+    snowflake user_id; /* set with CLAIM_PROVIDER_OK */
+};
+/* AWAIT stage: fills the call's struct claimed_identity. */
+void request_identity_from_claim_provider(struct call *call);
+
+extern const struct type identity_claim_start_reply, identity_claim_body, identity_claim_code_reply;
+enum err prepare_start_identity_claim(struct call *call);
+enum err start_identity_claim(struct call *call);
+enum err prepare_identity_claim(struct call *call);
+enum err complete_identity_claim(struct call *call);
 
 /* --- password.c ----------------------------------------------------------------------- */
 

@@ -1,9 +1,10 @@
 /* placeholders.c - placeholder accounts of a copied guild, and the codes that claim them.
  *
- * A placeholder has neither password nor email address nor token. Its code is sent to the person on
- * the other server, and stored only as a digest. The code becomes invalid when it is used or
- * replaced, after 30 days, and when the tokens of the account are revoked by a new password, a
- * deletion, or the operator. */
+ * A placeholder has neither password nor email address nor token. It has up to two codes, which are
+ * stored only as digests: one is sent to the person on the other server, and one is the answer to a
+ * log-in there (claim_identity.c). A code becomes invalid when it is replaced, when it expires, and
+ * both become invalid when one is used, and when the tokens of the account are revoked by a new
+ * password, a deletion, or the operator. */
 #include "platform/accounts/placeholders.h"
 
 #include <sodium.h>
@@ -27,14 +28,24 @@ enum err placeholder_account_insert(struct tx *tx, snowflake user_id)
 static const char SET_CODE[] =
     "update placeholder_accounts set code_digest = $2, code_expires_at = $3 where user_id = $1" CLAIMABLE;
 
-enum err placeholder_account_create_claim_code(struct tx *tx, snowflake user_id, struct str *ret)
+static const char SET_IDENTITY_CODE[] =
+    "update placeholder_accounts set identity_code_digest = $2, identity_code_expires_at = $3 "
+    "where user_id = $1" CLAIMABLE;
+
+enum { IDENTITY_CODE_SECONDS = 900 };
+
+static struct str new_claim_code(struct arena *arena)
 {
     unsigned char bytes[16];
-    int64_t changed = 0, day = INT64_C(86400) * 1000 * 1000;
 
     randombytes_buf(bytes, sizeof bytes);
-    struct str code = STR_CONCAT(tx_arena(tx), STR("claim-"),
-                                 str_base64url_encode(tx_arena(tx), bytes, sizeof bytes));
+    return STR_CONCAT(arena, STR("claim-"), str_base64url_encode(arena, bytes, sizeof bytes));
+}
+
+enum err placeholder_account_create_claim_code(struct tx *tx, snowflake user_id, struct str *ret)
+{
+    struct str code = new_claim_code(tx_arena(tx));
+    int64_t changed = 0, day = INT64_C(86400) * 1000 * 1000;
     enum err e = tx_exec(tx, SET_CODE,
                          BIND(v_id(user_id), v_text(random_secret_digest(tx_arena(tx), code)),
                               v_int(clock_us() + CLAIM_CODE_DAYS * day)),
@@ -43,12 +54,25 @@ enum err placeholder_account_create_claim_code(struct tx *tx, snowflake user_id,
     return e;
 }
 
-static const char END_CODE[] =
-    "update placeholder_accounts set code_digest = null, code_expires_at = null where user_id = $1";
+enum err placeholder_account_create_identity_code(struct tx *tx, snowflake user_id, struct str *ret)
+{
+    struct str code = new_claim_code(tx_arena(tx));
+    int64_t changed = 0;
+    enum err e = tx_exec(tx, SET_IDENTITY_CODE,
+                         BIND(v_id(user_id), v_text(random_secret_digest(tx_arena(tx), code)),
+                              v_int(clock_us() + IDENTITY_CODE_SECONDS * INT64_C(1000000))),
+                         &changed);
+    *ret = changed ? code : (struct str){ 0 };
+    return e;
+}
+
+static const char END_CODES[] =
+    "update placeholder_accounts set code_digest = null, code_expires_at = null, "
+    "identity_code_digest = null, identity_code_expires_at = null where user_id = $1";
 
 enum err placeholder_account_delete_claim_code(struct tx *tx, snowflake user_id)
 {
-    return tx_exec(tx, END_CODE, BIND(v_id(user_id)), NULL);
+    return tx_exec(tx, END_CODES, BIND(v_id(user_id)), NULL);
 }
 
 enum err placeholder_account_make_ordinary(struct tx *tx, snowflake user_id)
@@ -64,7 +88,11 @@ struct account_claim {
     struct opt_str email;
 };
 static const struct type type_claim_code = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100, .doc = "Code of a direct message"
+    .kind = KIND_STRING,
+    .flags = TYPE_TRIM,
+    .min = 1,
+    .max = 100,
+    .doc = "Code of a direct message, or of a log-in at the other server"
 };
 static const struct field claim_fields[] = {
     { FIELD(struct account_claim, code), .type = &type_claim_code },
@@ -81,8 +109,8 @@ static const struct schema claim_schema = {
 const struct type account_claim_body = { .kind = KIND_OBJECT, .schema = &claim_schema };
 
 static const char FIND_CODE[] =
-    "select user_id from placeholder_accounts where code_digest = $1 and "
-    "code_expires_at > $2" CLAIMABLE;
+    "select user_id from placeholder_accounts where ((code_digest = $1 and code_expires_at > $2) "
+    "or (identity_code_digest = $1 and identity_code_expires_at > $2))" CLAIMABLE;
 
 static enum err find_claimed_account(struct call *call, snowflake *ret)
 {

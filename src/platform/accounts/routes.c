@@ -22,6 +22,10 @@ static const struct rate_limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
 
+static const struct rate_limit limit_identity_claim = {
+    .name = "identity-claim", .count = 10, .window_s = 60, .by_address = true, .strict = true
+};
+
 static struct str format_current_date(struct arena *a)
 {
     char *text = arena_alloc(a, TIMESTAMP_TEXT_SIZE);
@@ -369,6 +373,31 @@ static const struct route routes[] = {
         .limit = &limit_login,
         .prepare = prepare_claim_account,
         .handle = claim_account,
+    },
+    {
+        .method = POST,
+        .path = "/auth/claim/identity",
+        .name = "start_identity_claim",
+        .doc = "Start claiming an account of a copied guild by logging in at the server from which "
+               "it was copied (OAuth2).",
+        .auth = AUTH_OPEN,
+        .reply = &identity_claim_start_reply,
+        .limit = &limit_identity_claim,
+        .prepare = prepare_start_identity_claim,
+        .handle = start_identity_claim,
+    },
+    {
+        .method = POST,
+        .path = "/auth/claim/identity/callback",
+        .name = "complete_identity_claim",
+        .doc = "Exchange the code with which the other server has redirected the browser for a "
+               "code that claims the caller's account.",
+        .auth = AUTH_OPEN,
+        .body = &identity_claim_body,
+        .reply = &identity_claim_code_reply,
+        .limit = &limit_identity_claim,
+        .prepare = prepare_identity_claim,
+        .handle = complete_identity_claim,
     },
     {
         .method = POST,

@@ -2,6 +2,7 @@
 #include "platform/instance/internal.h"
 
 #include "gateway/gateway.h"
+#include "model/configured/claim_provider.h"
 
 /* Limits that clients may show. The values here are copies: each limit is defined and enforced in
  * the folder that owns the resource. */
@@ -174,6 +175,11 @@ static enum err get_instance_config(struct call *call)
     write_bool_json(&j, "register_email_required", true);
     write_bool_json(&j, "guild_autoJoin_canLeave", true);
     write_bool_json(&j, "can_recover_account", false);
+    json_write_name(&j, "claim_from");
+    if (claim_provider_is_configured())
+        json_write_text(&j, claim_provider_host());
+    else
+        json_write_null(&j);
     json_write_name(&j, "guild_autoJoin_guilds_x");
     json_write_raw(&j, STR("[]"));
     json_end_object(&j);

@@ -16,6 +16,7 @@ enum { CONNECT_TIMEOUT_S = 30, LONGEST_BEAT_MS = 60 * 60 * 1000 };
 struct bot_session {
     char url[300], token[300];
     int64_t intents;
+    bool public_only;
     struct gateway_resume_point point;
     struct api_client *client; /* NULL if not connected */
     struct arena *arena;       /* freed with the connection */
@@ -29,6 +30,7 @@ struct bot_session *bot_session_new(const struct bot_session_options *options,
     snprintf(s->url, sizeof s->url, "%s", options->url);
     snprintf(s->token, sizeof s->token, "%s", options->token);
     s->intents = options->intents;
+    s->public_only = options->public_only;
     s->point = *from;
     return s;
 }
@@ -156,6 +158,7 @@ static bool session_connect(struct bot_session *s)
     if (!s->client)
         return false;
     api_client_silence_errors(s->client);
+    s->client->public_only = s->public_only;
     s->client->seq = s->point.seq;
     s->client->line = api_connection_open(s->client);
     return s->client->line && wire_send_handshake(s->client, "/?v=10&encoding=json") &&
@@ -215,7 +218,10 @@ static enum bot_session_result session_end_connection(struct bot_session *s,
                                                       struct bot_session_event *ret)
 {
     int code = s->client ? s->client->close_code : 0;
-    const char *refusal = describe_close_code(code);
+    const char *refusal = s->client && s->client->address_is_private
+                              ? "the address of the gateway is private, which is refused because "
+                                "the API is public; correct the gateway address"
+                              : describe_close_code(code);
 
     session_disconnect(s);
     if (code == 4007 || code == 4009)

@@ -15,6 +15,9 @@ struct bot_session_options {
     const char *url;   /* URL of the gateway, for example wss://gateway.discord.gg */
     const char *token; /* without "Bot " */
     int64_t intents;
+    /* Refuse gateways with private addresses: the server that names its gateway is public, and must
+     * not be able to make this machine connect to others in its private network. */
+    bool public_only;
 };
 /* The point from which a session can be resumed; .id is empty if there is none. */
 struct gateway_resume_point {
@@ -31,7 +34,8 @@ enum bot_session_result {
     SESSION_EVENT,
     SESSION_TIMEOUT,
     SESSION_LOST, /* the connection was lost or could not be opened; try again after a pause */
-    /* The server refuses the token or the intents; ret->data is a sentence about it. */
+    /* The server refuses the token or the intents, or its gateway is refused; ret->data is a
+     * sentence about it. */
     SESSION_REFUSED,
 };
 struct bot_session_event {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/address.h"
 #include "net/tls.h"
 #include "tools/wire/internal.h"
 
@@ -71,14 +72,21 @@ static bool start_tls(struct client_connection *l, const struct api_client *w)
 
 /* --- connecting ------------------------------------------------------------------------ */
 
-static int connect_tcp(const struct api_client *w)
+/* The addresses are checked after the DNS lookup, because a public name may have private
+ * addresses. */
+static int connect_tcp(struct api_client *w)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
     int fd = -1;
 
+    w->address_is_private = false;
     if (getaddrinfo(w->host, w->port, &hints, &list) != 0)
         return -1;
     for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
+        if (w->public_only && !ip_address_is_public(a->ai_addr)) {
+            w->address_is_private = true;
+            continue;
+        }
         fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
         if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
             close(fd);
@@ -89,14 +97,14 @@ static int connect_tcp(const struct api_client *w)
     return fd;
 }
 
-struct client_connection *api_connection_open(const struct api_client *w)
+struct client_connection *api_connection_open(struct api_client *w)
 {
     struct client_connection *l = mem_new(sizeof *l);
     const char *problem = NULL;
 
     l->fd = connect_tcp(w);
     if (l->fd < 0)
-        problem = "no server responds at";
+        problem = w->address_is_private ? "a private address is refused:" : "no server responds at";
     else if (w->secure && !start_tls(l, w))
         problem = "the server has no trusted certificate at";
     if (!problem)

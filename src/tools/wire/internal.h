@@ -13,7 +13,9 @@ struct api_client {
     bool quiet, secure;
     struct str authority; /* value of the Host header */
     const char *host, *port, *token;
-    /* Fingerprint that the server's certificate must have; NULL: trust the CAs of the system. */
+    bool public_only;        /* connect only to public addresses */
+    bool address_is_private; /* the last connection was not opened because of .public_only */
+    /* Expected fingerprint of the server's certificate; NULL: the CAs of the system decide. */
     const char *fingerprint;
 
     /* The fields below belong to the gateway connection. */
@@ -53,7 +55,7 @@ bool wire_send_handshake(struct api_client *w, const char *target);
 
 /* Connects to the server. If the server cannot be reached or is not trusted, prints an error and
  * returns NULL. */
-struct client_connection *api_connection_open(const struct api_client *w);
+struct client_connection *api_connection_open(struct api_client *w);
 void api_connection_free(struct client_connection *l);
 bool api_connection_send_all(struct client_connection *l, struct str bytes);
 /* Receives bytes. Returns 1 if bytes were received, 0 after wait_ms, -1 if the connection is

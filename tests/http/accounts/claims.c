@@ -5,12 +5,9 @@
 #include "platform/accounts/placeholders.h"
 #include "server/guildhall.h"
 #include "apps.h"
+#include "claims.h"
 #include "test_guild.h"
-#include "world.h"
 #include "world_files.h"
-
-#define CLEO  "1500000000000000001"
-#define ROBOT "1500000000000000002"
 
 struct code_request {
     snowflake id;
@@ -27,7 +24,7 @@ static enum err create_code(struct tx *tx, void *arg)
     return e;
 }
 
-static const char *new_code(struct world *w, const char *id)
+const char *new_code(struct world *w, const char *id)
 {
     struct code_request *r = arena_alloc(world_arena(w), sizeof *r);
 
@@ -37,8 +34,7 @@ static const char *new_code(struct world *w, const char *id)
     return r->code;
 }
 
-/* Imports a guild of ada with cleo, whose account is a placeholder, and a bot. */
-static void import_placeholders(struct world *w)
+void import_placeholders(struct world *w)
 {
     world_file_here(w,
                     "{'users': [{'username': 'ada'}, "
@@ -49,13 +45,13 @@ static void import_placeholders(struct world *w)
                     "[{'author': 'cleo', 'content': 'mine'}]}]}]}");
 }
 
-static struct answer claim(struct world *w, const char *code)
+struct answer claim(struct world *w, const char *code)
 {
     return client_post(world_anonymous(w),
                        TEXT(w, "{'code': '%s', 'password': 'correct horse'}", code), "/auth/claim");
 }
 
-static void expect_claim_with_code_refused(struct world *w, const char *code)
+void expect_claim_with_code_refused(struct world *w, const char *code)
 {
     expect_invalid(claim(w, code), "code", "CLAIM_CODE_INVALID");
 }

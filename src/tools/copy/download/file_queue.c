@@ -1,7 +1,8 @@
 /* file_queue.c - queue of files that all OS threads of a download fetch together.
  *
  * An OS thread that waits for the files of its page fetches files from the queue itself. So no OS
- * thread is idle while another one has many files. */
+ * thread is idle while another one has many files. Expired addresses are refreshed together, with
+ * one request for up to REFRESHED_TOGETHER of them, because the route has a low rate limit. */
 #include "tools/copy/download/internal.h"
 
 #include <stdio.h>
@@ -9,10 +10,14 @@
 
 #include "base/mem.h"
 
+enum { REFRESHED_TOGETHER = 50 }; /* the most that Discord accepts */
+
 struct file_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct file_download_job *first, **last;
+    struct file_download_job *expired; /* jobs whose address must be refreshed */
+    size_t expired_count;
 };
 
 struct file_queue *download_file_queue_new(void)
@@ -25,19 +30,34 @@ struct file_queue *download_file_queue_new(void)
     return q;
 }
 
-void download_file_queue_free(struct file_queue *q)
+static void free_file_download_jobs(struct file_download_job *first)
 {
     struct file_download_job *next;
 
-    if (!q)
-        return;
-    for (struct file_download_job *j = q->first; j; j = next) {
+    for (struct file_download_job *j = first; j; j = next) {
         next = j->next;
         mem_free(j);
     }
+}
+
+void download_file_queue_free(struct file_queue *q)
+{
+    if (!q)
+        return;
+    free_file_download_jobs(q->first);
+    free_file_download_jobs(q->expired);
     pthread_cond_destroy(&q->changed);
     pthread_mutex_destroy(&q->lock);
     mem_free(q);
+}
+
+/* Appends a job to the queue, which is locked. */
+static void append_file_download_job(struct file_queue *q, struct file_download_job *job)
+{
+    job->next = NULL;
+    *q->last = job;
+    q->last = &job->next;
+    pthread_cond_broadcast(&q->changed);
 }
 
 void download_file_queue_add(struct guild_download *d, const struct file_download_job *job)
@@ -51,66 +71,146 @@ void download_file_queue_add(struct guild_download *d, const struct file_downloa
         return;
     struct file_download_job *copy = mem_new(sizeof *copy);
     *copy = *job;
-    copy->next = NULL;
     pthread_mutex_lock(&q->lock);
     job->batch->pending++;
-    *q->last = copy;
-    q->last = &copy->next;
-    pthread_cond_broadcast(&q->changed);
+    append_file_download_job(q, copy);
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Asks for a new address of an attachment whose address has expired. */
-static bool refresh_attachment_url(struct copy_connection *c, struct file_download_job *job)
-{
-    struct arena *arena = arena_new_small();
-    struct buf out, body;
-    struct json_writer j = json_writer_to_buf(&body);
-    bool ok = false;
+/* --- expired addresses ---------------------------------------------------------------- */
 
-    buf_init(&out, SIZE_MAX);
-    buf_init(&body, sizeof job->url * 8);
+/* Sets the new address of the job with this address. */
+static void set_refreshed_url(struct file_download_job *jobs, struct str original, struct str url)
+{
+    for (struct file_download_job *j = jobs; j; j = j->next)
+        if (!j->is_refreshed && str_is(original, j->url) && url.n && url.n < sizeof j->url) {
+            snprintf(j->url, sizeof j->url, "%.*s", STR_ARGS(url));
+            j->is_refreshed = true;
+            return;
+        }
+}
+
+static struct str write_refresh_request(struct arena *arena, const struct file_download_job *jobs)
+{
+    struct buf body;
+    struct json_writer j = json_writer_to_buf(&body);
+
+    buf_init(&body, REFRESHED_TOGETHER * sizeof jobs->url * 8);
     json_begin_object(&j);
     json_write_name(&j, "attachment_urls");
     json_begin_array(&j);
-    json_write_text(&j, str_of(job->url));
+    for (; jobs; jobs = jobs->next)
+        json_write_text(&j, str_of(jobs->url));
     json_end_array(&j);
     json_end_object(&j);
-    if (copy_connection_send_request(c, "POST", "/attachments/refresh-urls", buf_as_str(&body),
-                                     &out) == COPY_OK) {
-        struct list items =
-            json_array_items(arena, json_member_raw(buf_as_str(&out), "refreshed_urls"));
-        struct str url = items.count
-                             ? json_member_text(arena, *(struct str *)items.items, "refreshed")
-                             : (struct str){ 0 };
-
-        ok = url.n && url.n < sizeof job->url;
-        if (ok)
-            snprintf(job->url, sizeof job->url, "%.*s", STR_ARGS(url));
-    }
-    buf_clear(&body);
-    buf_clear(&out);
-    arena_free(arena);
-    return ok;
+    return buf_move_to_arena(&body, arena);
 }
 
-static enum guild_copy_result download_file_of_queue(struct guild_download *d,
-                                                     struct copy_connection *c,
-                                                     struct file_download_job *job)
+/* Asks for new addresses of attachments. Sets .is_refreshed of the jobs that got one. */
+static void refresh_attachment_urls(struct copy_connection *c, struct file_download_job *jobs)
 {
-    char path[1200], what[400];
+    struct arena *arena = arena_new();
+    struct buf out;
 
+    buf_init(&out, SIZE_MAX);
+    if (copy_connection_send_request(c, "POST", "/attachments/refresh-urls",
+                                     write_refresh_request(arena, jobs), &out) == COPY_OK) {
+        struct list items =
+            json_array_items(arena, json_member_raw(buf_as_str(&out), "refreshed_urls"));
+
+        for (size_t i = 0; i < items.count; i++) {
+            struct str item = ((struct str *)items.items)[i];
+
+            set_refreshed_url(jobs, json_member_text(arena, item, "original"),
+                              json_member_text(arena, item, "refreshed"));
+        }
+    }
+    buf_clear(&out);
+    arena_free(arena);
+}
+
+/* Takes jobs with expired addresses out of the queue, which is locked. */
+static struct file_download_job *take_expired_jobs(struct file_queue *q)
+{
+    struct file_download_job *first = q->expired, *last = first;
+    size_t n = 1;
+
+    for (; last->next && n < REFRESHED_TOGETHER; n++)
+        last = last->next;
+    q->expired = last->next;
+    q->expired_count -= n;
+    last->next = NULL;
+    return first;
+}
+
+/* --- downloads ------------------------------------------------------------------------ */
+
+/* Ends a job; the queue is locked. */
+static void finish_file_download_job(struct guild_download *d, struct file_download_job *job,
+                                     enum guild_copy_result result)
+{
+    job->batch->pending--;
+    job->batch->stopped |= result == COPY_STOPPED;
+    d->file_count += result == COPY_OK;
+    pthread_cond_broadcast(&d->files->changed);
+    mem_free(job);
+}
+
+static void report_refused_file(struct guild_download *d, const struct file_download_job *job,
+                                const char *reason)
+{
+    char what[400];
+
+    snprintf(what, sizeof what, "file %s", job->name);
+    guild_archive_add_report_line(d->archive, what, reason);
+}
+
+/* Refreshes some of the expired addresses, and appends their jobs to the queue again. The queue is
+ * locked, but not during the request. */
+static void refresh_expired_jobs(struct guild_download *d, struct copy_connection *c)
+{
+    struct file_queue *q = d->files;
+    struct file_download_job *jobs = take_expired_jobs(q), *next;
+
+    pthread_mutex_unlock(&q->lock);
+    refresh_attachment_urls(c, jobs);
+    pthread_mutex_lock(&q->lock);
+    for (struct file_download_job *j = jobs; j; j = next) {
+        next = j->next;
+        if (j->is_refreshed) {
+            append_file_download_job(q, j);
+        } else {
+            report_refused_file(d, j, j->reason);
+            finish_file_download_job(d, j, COPY_REFUSED);
+        }
+    }
+}
+
+/* Fetches a file. The queue is locked, but not during the request. */
+static void download_file_of_queue(struct guild_download *d, struct copy_connection *c,
+                                   struct file_download_job *job)
+{
+    struct file_queue *q = d->files;
+    char path[1200];
+
+    pthread_mutex_unlock(&q->lock);
     guild_archive_format_path(d->archive, path, "files/%s", job->name);
     enum guild_copy_result result =
         copy_connection_download_file(c, job->url, path, d->options->max_file_bytes);
-    if (result == COPY_REFUSED && job->attachment_id && (c->status == 403 || c->status == 404) &&
-        refresh_attachment_url(c, job))
-        result = copy_connection_download_file(c, job->url, path, d->options->max_file_bytes);
-    if (result != COPY_OK) {
-        snprintf(what, sizeof what, "file %s", job->name);
-        guild_archive_add_report_line(d->archive, what, c->reason);
+    bool is_expired = result == COPY_REFUSED && job->attachment_id && !job->is_refreshed &&
+                      (c->status == 403 || c->status == 404);
+    if (result != COPY_OK && !is_expired)
+        report_refused_file(d, job, c->reason);
+    pthread_mutex_lock(&q->lock);
+    if (!is_expired) {
+        finish_file_download_job(d, job, result);
+        return;
     }
-    return result;
+    snprintf(job->reason, sizeof job->reason, "%s", c->reason);
+    job->next = q->expired;
+    q->expired = job;
+    q->expired_count++;
+    pthread_cond_broadcast(&q->changed);
 }
 
 enum guild_copy_result download_file_queue_finish_batch(struct guild_download *d,
@@ -123,21 +223,16 @@ enum guild_copy_result download_file_queue_finish_batch(struct guild_download *d
     while (batch->pending) {
         struct file_download_job *job = q->first;
 
-        if (!job) {
+        if (q->expired_count >= REFRESHED_TOGETHER || (!job && q->expired)) {
+            refresh_expired_jobs(d, c);
+        } else if (!job) {
             pthread_cond_wait(&q->changed, &q->lock);
-            continue;
+        } else {
+            q->first = job->next;
+            if (!q->first)
+                q->last = &q->first;
+            download_file_of_queue(d, c, job);
         }
-        q->first = job->next;
-        if (!q->first)
-            q->last = &q->first;
-        pthread_mutex_unlock(&q->lock);
-        enum guild_copy_result result = download_file_of_queue(d, c, job);
-        pthread_mutex_lock(&q->lock);
-        job->batch->pending--;
-        job->batch->stopped |= result == COPY_STOPPED;
-        d->file_count += result == COPY_OK;
-        pthread_cond_broadcast(&q->changed);
-        mem_free(job);
     }
     pthread_mutex_unlock(&q->lock);
     return batch->stopped ? COPY_STOPPED : COPY_OK;

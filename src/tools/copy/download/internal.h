@@ -41,6 +41,8 @@ struct file_download_job {
     char url[1024];
     char name[300];          /* name in the archive */
     snowflake attachment_id; /* if not 0, an expired address is refreshed */
+    bool is_refreshed;
+    char reason[256]; /* why the address was refused, which is then refreshed */
     struct file_download_batch *batch;
     struct file_download_job *next;
 };

@@ -378,6 +378,7 @@ static bool start_follow_session(struct guild_follower *f, enum followed_guild_s
             .url = str_dup_cstring(arena, json_member_text(arena, buf_as_str(&out), "url")),
             .token = token,
             .intents = intents,
+            .public_only = !c->is_private,
         };
 
         ok = follow_sessions_start(f->sessions, side, &options, &f->points[side]);

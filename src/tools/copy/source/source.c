@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -12,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/io.h"
+#include "net/address.h"
 #include "server/guildhall.h"
 #include "tools/copy/archive/archive.h"
 #include "tools/copy/archive/json_members.h"
@@ -161,13 +163,28 @@ static void count_request_of_run(struct copy_source *s, const struct response *r
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Returns whether the address that curl reports, such as "127.0.0.1", is private. */
+static bool address_text_is_private(const char *text)
+{
+    struct sockaddr_in6 at = { .sin6_family = AF_INET6 };
+    struct ip_address address;
+
+    if (!text || !ip_address_parse(str_of(text), &address))
+        return false;
+    memcpy(&at.sin6_addr, address.bytes, sizeof address.bytes);
+    return !ip_address_is_public(&at);
+}
+
 /* Sends the request with the options that were set. If there is no response, the status is 0. */
 static void perform_request(struct copy_connection *c, struct response *r)
 {
     CURLcode result = curl.easy_perform(c->handle);
+    const char *peer = NULL;
     long status = 0;
 
     curl.easy_getinfo(c->handle, CURLINFO_RESPONSE_CODE, &status);
+    curl.easy_getinfo(c->handle, CURLINFO_PRIMARY_IP, &peer);
+    c->is_private = address_text_is_private(peer);
     if (result != CURLE_OK) {
         snprintf(c->reason, sizeof c->reason, "%s", curl.easy_strerror(result));
         status = 0;

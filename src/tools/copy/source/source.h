@@ -38,6 +38,7 @@ struct copy_connection {
     struct copy_source *source;
     void *handle; /* CURL */
     int status;
+    bool is_private; /* the last answer came from a private address */
     /* Requests are repeated only after status 429, because they are not idempotent. */
     bool no_repeat;
     char reason[256];

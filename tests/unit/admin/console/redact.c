@@ -74,6 +74,11 @@ static void authorization_codes_are_hidden_on_token_routes(void **state)
     assert_secret_hidden_in_body("{\"mfa_type\":\"totp\",\"data\":\"123456\"}", "/mfa/finish",
                                  "{\"mfa_type\":\"totp\",\"data\":\"***\"}");
     assert_secret_hidden_in_body("{\"code\":\"claim-x\"}", "/auth/claim", "{\"code\":\"***\"}");
+    assert_secret_hidden_in_body("{\"code\":\"a\",\"proof\":\"b\",\"state\":\"c\"}",
+                                 "/auth/claim/identity/callback",
+                                 "{\"code\":\"***\",\"proof\":\"***\",\"state\":\"***\"}");
+    assert_secret_hidden_in_body("{\"proof\":\"b\",\"url\":\"http://x?state=c\"}",
+                                 "/auth/claim/identity", "{\"proof\":\"***\",\"url\":\"***\"}");
     assert_secret_hidden_in_body("{\"code\":654321,\"ticket\":\"x\"}", "/auth/mfa/totp",
                                  "{\"code\":\"***\",\"ticket\":\"***\"}");
     assert_secret_hidden_in_body("{\"message\":\"Invalid two-factor code\",\"code\":60008}",
