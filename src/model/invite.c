@@ -97,6 +97,8 @@ static const struct type type_invite_roles = { .kind = KIND_ARRAY, .of = &type_i
       .flags = OPTIONAL, .doc = "Only if the request asked for it" },                              \
     { FIELD(struct invite, roles), .type = &type_invite_roles, .flags = OPTIONAL },                \
     { FIELD(struct invite, flags), .type = &type_count, .flags = OPTIONAL },                       \
+    { FIELD_AS(struct invite, accepted_channel_id, "channel_id"), .type = &type_id,                \
+      .flags = OPTIONAL, .doc = "After accepting: the id of `channel`, for Spacebar's clients" },  \
     { FIELD(struct invite, new_member), .type = &type_bool, .flags = OPTIONAL,                     \
       .doc = "After accepting: whether the caller was not a member before" }
 

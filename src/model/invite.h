@@ -27,6 +27,7 @@ struct invite {
     struct opt_int approximate_member_count, approximate_presence_count;
     /* Whether the user is a new member; set only in the response to accepting the invite. */
     struct opt_bool new_member;
+    struct opt_id accepted_channel_id;
     const struct scheduled_event *guild_scheduled_event;
 
     struct opt_list roles; /* items: struct role, the roles that a new member gets; or absent */

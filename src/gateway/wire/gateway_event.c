@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "gateway/wire/etf.h"
+#include "gateway/wire/spacebar.h"
 #include "gateway/wire/compressor.h"
 #include "model/permissions/message_content.h"
 #include "model/text/old_api_encoding.h"
@@ -126,7 +127,7 @@ struct str gateway_event_get_payload(const struct gateway_event *n)
 static void encode_payload_in_form(struct gateway_event *n, unsigned form,
                                    struct compressor *packer, struct arena *arena, struct buf *out)
 {
-    /* Each form is derived from another form: from the one without the highest bit. */
+    /* A form is derived from another form: the one with all bits except that of the last step. */
     unsigned step = form & PAYLOAD_DEFLATED          ? PAYLOAD_DEFLATED
                     : form & PAYLOAD_ETF             ? PAYLOAD_ETF
                     : form & PAYLOAD_OLD_PERMISSIONS ? PAYLOAD_OLD_PERMISSIONS
@@ -137,6 +138,8 @@ static void encode_payload_in_form(struct gateway_event *n, unsigned form,
         append_message_without_content(from, arena, out);
     } else if (step == PAYLOAD_OLD_PERMISSIONS) {
         encode_json_for_old_api(from, out);
+    } else if (step == PAYLOAD_SPACEBAR) {
+        encode_json_for_spacebar(from, arena, out);
     } else if (step == PAYLOAD_ETF) {
         etf_from_json(from, arena, out);
     } else {

@@ -22,7 +22,8 @@ enum payload_form {
     PAYLOAD_ETF = 4,
     PAYLOAD_DEFLATED =
         8, /* compressed by deflate_shared_payload, with the closing brace of the envelope */
-    PAYLOAD_FORMS = 16,
+    PAYLOAD_SPACEBAR = 16, /* members as Spacebar's servers write them; alone or compressed */
+    PAYLOAD_FORMS = (PAYLOAD_SPACEBAR | PAYLOAD_DEFLATED) + 1,
 };
 
 struct sized_bytes {

@@ -41,6 +41,8 @@ static const struct type type_client_info = { .kind = KIND_OBJECT, .schema = &cl
 static const struct field session_fields[] = {
     { FIELD(struct login_session, id_hash), .type = &type_text },
     { FIELD(struct login_session, approx_last_used_time), .type = &type_time },
+    { FIELD_AS(struct login_session, approx_last_used_time, "last_seen"), .type = &type_time,
+      .doc = "The same, for Spacebar's clients" },
     { FIELD(struct login_session, client_info), .type = &type_client_info },
     { 0 },
 };

@@ -74,6 +74,8 @@ enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)
     if (!e && is_new)
         e = count_invite_use(call, i);
     i->new_member = opt_bool_present(is_new);
+    if (i->channel_id.given == GIVEN)
+        i->accepted_channel_id = i->channel_id;
     return e;
 }
 

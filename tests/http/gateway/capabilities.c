@@ -305,6 +305,60 @@ static void ready_of_spacebar_clients_has_settings_and_complete_members(struct w
     close_quiet(g);
 }
 
+static const char *post_and_react(struct ready_fixture *s)
+{
+    const char *channel = s->test_guild.channel;
+    struct answer a = client_post(s->ada, "{'content': 'Hi'}", "/channels/%s/messages", channel);
+
+    expect_status(a, 200);
+    const char *id = answer_text(a, "id");
+    expect_status(client_put(s->ada, "", "/channels/%s/messages/%s/reactions/%%F0%%9F%%91%%8D/@me",
+                             channel, id),
+                  204);
+    return id;
+}
+
+/* Spacebar's clients find members by their id, compute permissions from the listed roles, and do
+ * not show a message whose member has no user. */
+static void members_in_events_of_spacebar_clients_are_complete(struct world *w)
+{
+    static const char *const targets[] = { "/spacebar?v=9&encoding=json",
+                                           "/spacebar?v=9&encoding=json&compress=zlib-stream" };
+    struct ready_fixture s = create_ready_fixture(w);
+    const char *guild = s.test_guild.id;
+    const char *whole = TEXT(w,
+                             "{'id': '%s', 'guild_id': '%s', 'roles': ['%s'], 'user': {'id': '%s', "
+                             "'username': 'ada'}}",
+                             s.ada->id, guild, guild, s.ada->id);
+
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        struct gateway_conn *g = conn_open_at(s.ada, targets[i]);
+
+        expect_op(g, 10);
+        conn_identify(g, "'capabilities': 16381");
+        expect_dispatch(g, "READY", "{}");
+        expect_dispatch(g, "READY_SUPPLEMENTAL", "{}");
+        post_and_react(&s);
+        const struct dom *d = expect_dispatch(g, "MESSAGE_CREATE", "{'member': %s}", whole);
+        expect(!has_path(d, "author.guild_id"));
+        expect_dispatch(g, "MESSAGE_REACTION_ADD", "{'member': %s}", whole);
+        conn_send(g,
+                  "{'op': 8, 'd': {'guild_id': '%s', 'user_ids': ['%s'], 'limit': 100, 'nonce': "
+                  "'7', 'presences': true}}",
+                  guild, s.ada->id);
+        expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'nonce': '7', 'members': [%s]}", whole);
+        close_quiet(g);
+    }
+    struct gateway_conn *usual = identify_with_capabilities(s.ada, 0);
+    expect_dispatch(usual, "READY", "{}");
+    post_and_react(&s);
+    const struct dom *d = expect_dispatch(usual, "MESSAGE_CREATE", "{'member': {'roles': []}}");
+    expect(!has_path(d, "member.id") && !has_path(d, "member.user"));
+    d = expect_dispatch(usual, "MESSAGE_REACTION_ADD", "{'member': {'roles': []}}");
+    expect(!has_path(d, "member.id"));
+    close_quiet(usual);
+}
+
 const struct test gateway_capabilities_tests[] = {
     TEST(ready_without_capabilities_uses_the_format_for_old_clients),
     TEST(ready_contains_the_accounts_settings),
@@ -316,5 +370,6 @@ const struct test gateway_capabilities_tests[] = {
     TEST(capabilities_do_not_change_the_ready_of_bots),
     TEST(calls_capability_sends_running_calls_after_ready),
     TEST(ready_of_spacebar_clients_has_settings_and_complete_members),
+    TEST(members_in_events_of_spacebar_clients_are_complete),
     { 0 },
 };

@@ -220,6 +220,8 @@ static void accepting_an_invite_adds_the_member_and_sends_events(struct world *w
     struct answer a = client_post(bob, "{'session_id': null}", "/invites/%s", code);
     expect_status(a, 200);
     expect_json(a, "{'code': '%s', 'new_member': true, 'guild': {'id': '%s'}}", code, p.id);
+    /* Spacebar's client opens the channel with these two. */
+    expect_json(a, "{'guild_id': '%s', 'channel_id': '%s'}", p.id, answer_text(a, "channel.id"));
     expect_event(bob, "GUILD_CREATE",
                  "{'id': '%s', 'name': 'Hall', 'member_count': 2, 'channels': [{'id': '%s'}]}",
                  p.id, p.channel);
