@@ -352,10 +352,13 @@ static void on_unread_entries_of_transfer_read(struct session_store_read *l, enu
     session_transfer_end(h, NULL);
 }
 
+enum { MANY_ENTRIES_FOR_LOOP = 32 };
+
 static void begin_reading_unread_entries(struct session_transfer *h)
 {
     h->store_read = (struct session_store_read){
         .blocks_events = true,
+        .in_background = h->unread.entries.count > MANY_ENTRIES_FOR_LOOP,
         .run = read_unread_entries_of_transfer,
         .done = on_unread_entries_of_transfer_read,
     };

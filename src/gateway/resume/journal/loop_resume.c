@@ -48,7 +48,7 @@ void retain_event_if_a_session_needs_it(struct gateway_loop *h, struct gateway_e
     if (!loop_retains_events(h))
         return;
     retained_events_add(&r->retained, n);
-    r->retained_bytes += r->retains_all ? gateway_event_get_payload(n).n : 0;
+    r->retained_bytes += r->retains_all ? sizeof *n + gateway_event_get_payload(n).n : 0;
     if (r->retains_all && r->retained_bytes > RETAINED_EVENTS_MAX_BYTES)
         stop_retaining_events(h);
 }
