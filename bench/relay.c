@@ -378,14 +378,15 @@ static void person_arrive(const struct bench_relay *br, size_t i)
                                     .version = VOICE_SEQUENCE_VERSION };
     memcpy(c->token, &c->user_id, sizeof c->user_id);
     pending_identify_add(c);
-    relay_deliver_state_change(br->relay, &(struct relay_voice_state){ .guild_id = p->room + 1,
-                                                                       .user_id = i + 1,
-                                                                       .channel_id = p->room + 1,
-                                                                       .room_id = p->room + 1,
-                                                                       .may_send_audio = true,
-                                                                       .may_receive_audio = true,
-                                                                       .may_send_video = p->films,
-                                                                       .claim = i + 1 });
+    relay_deliver_voice_state_change(br->relay,
+                                     &(struct relay_voice_state){ .guild_id = p->room + 1,
+                                                                  .user_id = i + 1,
+                                                                  .channel_id = p->room + 1,
+                                                                  .room_id = p->room + 1,
+                                                                  .may_send_audio = true,
+                                                                  .may_receive_audio = true,
+                                                                  .may_send_video = p->films,
+                                                                  .claim = i + 1 });
     n->peer = i + 1;
     n->worker = relay_get_worker_of_room(br->relay, p->room + 1)->index;
     if (!p->browser)
@@ -449,9 +450,10 @@ static void relay_cpu(struct bench_relay *br)
 {
     br->cpu = 0;
     for (unsigned i = 0; i < br->relay->worker_count; i++)
-        loop_call_and_wait(br->relay->workers[i].loop, relay_add_cpu, br);
+        loop_run_function_and_wait(br->relay->workers[i].loop, relay_add_cpu, br);
     if (br->relay->receiver_loops)
-        loop_call_and_wait(loops_get_loop_at(br->relay->receiver_loops, 0), relay_add_cpu, br);
+        loop_run_function_and_wait(loops_get_loop_at(br->relay->receiver_loops, 0), relay_add_cpu,
+                                   br);
 }
 
 /* The environment variable RELAY_THREADS sets the number of workers; default: one per core. */
@@ -473,11 +475,11 @@ static void ours_start(struct bench *b, struct bench_relay *br)
     *br = (struct bench_relay){ .bench = b, .sockets = loops_get_loop_at(loops, 0) };
     if (relay_start(loops, &options, &br->relay))
         bench_die("relay");
-    loop_call_and_wait(br->relay->workers[0].loop, relay_arrive, br);
+    loop_run_function_and_wait(br->relay->workers[0].loop, relay_arrive, br);
     while (br->sealed < b->count - b->browser_count) {
         br->sealed = 0;
         for (br->worker = 0; br->worker < br->relay->worker_count; br->worker++)
-            loop_call_and_wait(br->relay->workers[br->worker].loop, relay_bind, br);
+            loop_run_function_and_wait(br->relay->workers[br->worker].loop, relay_bind, br);
     }
     b->server.in =
         (struct sockaddr_in){ .sin_family = AF_INET,
@@ -520,7 +522,7 @@ static void *bench_join(void *arg)
     do {
         usleep(1000);
         br->sealed = 0;
-        loop_call_and_wait(w->loop, relay_copy_credentials, br);
+        loop_run_function_and_wait(w->loop, relay_copy_credentials, br);
     } while (br->sealed < b->browser_count);
     b->connected = relay_browsers_connect(b->browsers, BROWSERS_TIMEOUT_MS);
     b->connected_ns = clock_of(CLOCK_MONOTONIC) - began;

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     struct arena *arena = arena_new();
     char **rest = arena_array(arena, char *, (size_t)argc + 1);
     status = 2;
-    name_command_in_usage_errors(c->name);
+    set_command_of_usage_errors(c->name);
     if (!read_settings_of_command(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
         fprintf(stderr, "guildhall: %s\n", problem);
     } else if (!*c->arguments && rest[0]) {

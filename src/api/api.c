@@ -97,7 +97,7 @@ void api_receive_rate_limit_counts(struct api *api, struct str message)
     atomic_fetch_add(&api->counts_received, limits_receive_counts(api->limits, message));
 }
 
-static struct body_limits body_limits_of_request(void *arg, const struct http_request *r)
+static struct body_limits get_body_limits_of_request(void *arg, const struct http_request *r)
 {
     const struct api *api = arg;
     const struct route *route = router_find_route(api->router, r->method, r->path);
@@ -114,12 +114,12 @@ static struct body_limits body_limits_of_request(void *arg, const struct http_re
 
 static void on_request_head(void *arg, struct http_exchange *x)
 {
-    call_admit_request_head(arg, x);
+    call_check_request_head_before_body(arg, x);
 }
 
 static void on_request_complete(void *arg, struct http_exchange *x)
 {
-    call_process_request(arg, x);
+    call_start_complete_request(arg, x);
 }
 
 static void write_refusal_body(void *arg, int status, struct buf *out)
@@ -135,7 +135,7 @@ static void write_refusal_body(void *arg, int status, struct buf *out)
 struct http_server_callbacks api_app(struct api *api)
 {
     return (struct http_server_callbacks){ .arg = api,
-                                           .body_limits = body_limits_of_request,
+                                           .body_limits = get_body_limits_of_request,
                                            .authorize_body = on_request_head,
                                            .request = on_request_complete,
                                            .refusal = write_refusal_body,
@@ -153,17 +153,17 @@ void api_begin_draining(struct api *api)
     api->draining = true;
 }
 
-void api_count_background_work_begin(struct api *api)
+void api_record_background_work_start(struct api *api)
 {
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
 }
 
-void api_count_background_work_end(struct api *api)
+void api_record_background_work_end(struct api *api)
 {
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-void api_wait_for_calls(struct api *api)
+void api_wait_until_all_calls_end(struct api *api)
 {
     while (api->running)
         usleep(1000);

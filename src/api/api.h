@@ -128,16 +128,16 @@ void api_set_http_server(struct api *api, struct http_server *server);
 /* Makes /readyz fail from now on. */
 void api_begin_draining(struct api *api);
 /* Waits until no call is running. */
-void api_wait_for_calls(struct api *api);
-/* The two functions mark the start and end of background work. api_wait_for_calls also waits until
- * this work has ended. May be called from any thread. */
-void api_count_background_work_begin(struct api *api);
-void api_count_background_work_end(struct api *api);
-/* Cancels outgoing requests. Call after api_wait_for_calls, before the loops stop. */
+void api_wait_until_all_calls_end(struct api *api);
+/* The two functions mark the start and end of background work. api_wait_until_all_calls_end also
+ * waits until this work has ended. May be called from any thread. */
+void api_record_background_work_start(struct api *api);
+void api_record_background_work_end(struct api *api);
+/* Cancels outgoing requests. Call after api_wait_until_all_calls_end, before the loops stop. */
 void api_stop(struct api *api);
 
 /* Applies a revocation or an address ban that another node has committed. */
-void api_apply_revocation(struct api *api, const struct revocation_record *f);
+void api_apply_revocation_of_other_node(struct api *api, const struct revocation_record *f);
 
 /* Returns the HTTP client (net/client/fetcher.h) of a loop. Call it on that loop's thread. */
 struct fetcher *api_get_http_client_of_loop(struct api *api, struct loop *loop);

@@ -22,7 +22,7 @@ void api_start(struct api *api, struct loops *loops)
 
 struct fetcher *api_get_http_client_of_loop(struct api *api, struct loop *loop)
 {
-    struct fetcher **f = &api->fetchers[loop_index(loop)];
+    struct fetcher **f = &api->fetchers[loop_get_index(loop)];
 
     if (!*f)
         *f = fetcher_new(
@@ -34,8 +34,8 @@ static void free_loop_fetcher(struct loop *loop, void *arg)
 {
     struct api *api = arg;
 
-    fetcher_free(api->fetchers[loop_index(loop)]);
-    api->fetchers[loop_index(loop)] = NULL;
+    fetcher_free(api->fetchers[loop_get_index(loop)]);
+    api->fetchers[loop_get_index(loop)] = NULL;
 }
 
 static bool has_any_loop_fetcher(const struct api *api)
@@ -57,8 +57,8 @@ void api_stop(struct api *api)
      * and that call may send another request. */
     do {
         for (unsigned i = 0; i < loops_get_count(api->loops); i++)
-            loop_call_and_wait(loops_get_loop_at(api->loops, i), free_loop_fetcher, api);
-        api_wait_for_calls(api);
+            loop_run_function_and_wait(loops_get_loop_at(api->loops, i), free_loop_fetcher, api);
+        api_wait_until_all_calls_end(api);
     } while (has_any_loop_fetcher(api));
     /* Free the hasher before the loops stop, because a password thread may still post to a loop. */
     password_hasher_free(api->hashing);

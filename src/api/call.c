@@ -153,7 +153,7 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
     enum err e = OK;
 
     if (blobs_are_remote(store)) {
-        if (blob_open_locally(store, name, ret_fd, ret_size))
+        if (blob_open_without_network(store, name, ret_fd, ret_size))
             return OK;
         e = tx_require_background_thread(call->tx);
     }
@@ -161,7 +161,7 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
         e = tx_one(call->tx, FIND_FILE, BIND(v_text(str_of(name))), &row, &found);
     if (e)
         return e;
-    return found ? blob_open_checked(store, name, row_int(&row, 0), ret_fd, ret_size)
+    return found ? blob_open_and_check_size(store, name, row_int(&row, 0), ret_fd, ret_size)
                  : blob_open(store, name, ret_fd, ret_size);
 }
 
@@ -224,7 +224,8 @@ enum err call_get_missing_permissions_error(const struct call *call, uint64_t ne
 {
     uint64_t missing = needs & ~call->target.permissions;
 
-    call_get_context(call)->refusal = (struct call_refusal){ .all = missing ? missing : needs };
+    call_get_context(call)->refusal =
+        (struct call_refusal_cause){ .all = missing ? missing : needs };
     return missing && !(missing & ~permissions_withheld_by_mfa(call)) ? ERR_GUILD_MFA_REQUIRED
                                                                       : ERR_MISSING_PERMISSIONS;
 }
@@ -238,19 +239,19 @@ enum err call_require_permissions(const struct call *call, uint64_t needs)
 
 enum err call_get_missing_any_permission_error(const struct call *call, uint64_t any)
 {
-    call_get_context(call)->refusal = (struct call_refusal){ .any = any };
-    return get_missing_permission_error(permissions_withheld_by_mfa(call), any);
+    call_get_context(call)->refusal = (struct call_refusal_cause){ .any = any };
+    return get_error_for_missing_permissions(permissions_withheld_by_mfa(call), any);
 }
 
 enum err call_get_rank_too_low_error(const struct call *call)
 {
-    call_get_context(call)->refusal = (struct call_refusal){ .rank = true };
+    call_get_context(call)->refusal = (struct call_refusal_cause){ .rank = true };
     return ERR_MISSING_PERMISSIONS;
 }
 
 enum err call_get_not_guild_owner_error(const struct call *call)
 {
-    call_get_context(call)->refusal = (struct call_refusal){ .owner = true };
+    call_get_context(call)->refusal = (struct call_refusal_cause){ .owner = true };
     call_set_refusal_cause(call, "only the owner of the server may do this");
     return ERR_MISSING_PERMISSIONS;
 }
@@ -266,7 +267,7 @@ enum err call_add_field_error(struct call *call, const char *field, const char *
 
 /* Adds the members of a private Discord thread to the audience of the event, because the gateway
  * does not store them. */
-static void add_private_thread_members(struct call *call, struct emitted_event *a)
+static void add_private_thread_members_to_audience(struct call *call, struct emitted_event *a)
 {
     struct list members = { 0 };
 
@@ -290,7 +291,7 @@ static void record_emitted_event(struct call *call, struct emitted_event made)
             call->api->read_private_members(call->tx, a->to.id, &a->member_ids);
     else if (a->to.thread_type && a->to.private_thread && call->api->read_private_members &&
              !effects->announce_error)
-        add_private_thread_members(call, a);
+        add_private_thread_members_to_audience(call, a);
     *effects->announced_end = a;
     effects->announced_end = &a->next;
 }
@@ -393,15 +394,15 @@ enum err call_count_against_rate_limit(struct call *call, const struct rate_limi
     return ERR_RATE_LIMITED;
 }
 
-void call_uncount_from_rate_limit(struct call *call, const struct rate_limit *limit, struct str key)
+void call_revert_rate_limit_count(struct call *call, const struct rate_limit *limit, struct str key)
 {
     struct counted_rate_limit *counted = find_limit_count_or_free_entry(call, limit, hash_str(key));
 
     if (counted)
         *counted = (struct counted_rate_limit){ 0 };
     if (!rate_limits_are_disabled(call->api->limits))
-        rate_limits_uncount_call(call->api->limits, hash_str(key), true, limit,
-                                 limit_resource_key(limit, key));
+        rate_limits_revert_call_count(call->api->limits, hash_str(key), true, limit,
+                                      limit_resource_key(limit, key));
 }
 
 enum err call_replace_route_rate_limit(struct call *call, const struct rate_limit *limit,

@@ -219,7 +219,7 @@ enum err call_get_not_guild_owner_error(const struct call *call);
 /* Why a call is refused. The traffic log gets a sentence with the cause; it is written by listeners
  * of the hook call_refused and by the functions below. The response gets the header
  * X-Guildhall-Cause if missing permissions or a too low rank are the cause. */
-struct call_refusal {
+struct call_refusal_cause {
     enum err error;
     uint64_t all; /* missing permissions, all of which are required */
     uint64_t any; /* permissions, one of which is required */
@@ -275,7 +275,7 @@ enum err call_count_against_rate_limit(struct call *call, const struct rate_limi
 enum err call_replace_route_rate_limit(struct call *call, const struct rate_limit *limit,
                                        struct str key);
 /* Reverts call_count_against_rate_limit for this call. */
-void call_uncount_from_rate_limit(struct call *call, const struct rate_limit *limit,
+void call_revert_rate_limit_count(struct call *call, const struct rate_limit *limit,
                                   struct str key);
 
 /* Refuses the call with ERR_RATE_LIMITED; `ms` is sent as Retry-After. */
@@ -313,9 +313,9 @@ void call_set_address_range_banned(struct call *call, const struct ip_network *n
 
 /* --- refusal_log.c --------------------------------------------------------------------- */
 
-enum refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
+enum logged_refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
 
 /* Logs a refused call with the client's address, at a limited rate. May be called on any thread. */
-void call_log_refusal(const struct call *call, enum refusal_kind kind);
+void call_log_refusal(const struct call *call, enum logged_refusal_kind kind);
 
 #endif

@@ -186,8 +186,8 @@ static struct str convert_multipart_fields_to_json(const struct call *call)
 
     buf_init(&out, LONGEST_PARTS);
     json_begin_object(&j);
-    for (size_t i = 0; i < multipart_part_count(parts); i++) {
-        const struct multipart_part *p = multipart_part_at(parts, i);
+    for (size_t i = 0; i < multipart_get_part_count(parts); i++) {
+        const struct multipart_part *p = multipart_get_part_at(parts, i);
 
         if (p->filename || multipart_find_part(parts, str_of(p->name)) != p ||
             !utf8_is_valid(buf_as_str(&p->data)))
@@ -228,8 +228,8 @@ static struct str convert_multipart_fields_to_form(const struct call *call)
     struct buf out;
 
     buf_init(&out, LONGEST_PARTS);
-    for (size_t i = 0; i < multipart_part_count(parts); i++) {
-        const struct multipart_part *p = multipart_part_at(parts, i);
+    for (size_t i = 0; i < multipart_get_part_count(parts); i++) {
+        const struct multipart_part *p = multipart_get_part_at(parts, i);
 
         if (p->filename)
             continue;
@@ -241,7 +241,7 @@ static struct str convert_multipart_fields_to_form(const struct call *call)
     return buf_move_to_arena(&out, call->arena);
 }
 
-static enum err refuse_content_type(struct call *call)
+static enum err refuse_body_with_content_type(struct call *call)
 {
     static const char *const lists[] = {
         "'application/json'",
@@ -257,7 +257,7 @@ static enum err refuse_content_type(struct call *call)
     return ERR_INVALID_FORM_BODY;
 }
 
-static enum err decode_body(struct call *call)
+static enum err decode_request_body(struct call *call)
 {
     const struct route *r = call->route;
     const struct http_exchange *x = call->exchange;
@@ -274,7 +274,7 @@ static enum err decode_body(struct call *call)
         http_media_type_is(type, STR("application/x-www-form-urlencoded")))
         return decode_urlencoded_form(call, text);
     if (x->parts || (text.n && !http_media_type_is(type, STR("application/json"))))
-        return refuse_content_type(call);
+        return refuse_body_with_content_type(call);
     return schema_decode(r->body, text, &call->form, (void **)&call->body);
 }
 
@@ -288,7 +288,7 @@ void call_decode_query_and_body(struct call *call)
         call->decoded = schema_decode_query(r->query, call->exchange->request->query, &call->form,
                                             (void **)&call->query);
     if (r->body) {
-        enum err e = decode_body(call);
+        enum err e = decode_request_body(call);
 
         /* An error in the JSON syntax takes precedence over validation errors of the query. */
         if (e && call->decoded != ERR_INVALID_JSON)

@@ -18,7 +18,7 @@ struct deletion_step_limits deletion_step_begin(void)
 /* Subtracts deleted rows from the rows that the step may still delete. Also ends the step when its
  * CPU time is used up, because deleting some rows takes a hundred times as long as deleting
  * others. */
-void deletion_step_count_rows(struct deletion_step_limits *step, int64_t rows)
+void deletion_step_subtract_deleted_rows(struct deletion_step_limits *step, int64_t rows)
 {
     step->rows_left -= rows;
     if (clock_thread_cpu_ns() > step->until)
@@ -56,7 +56,7 @@ static enum err run_deletion_rule(struct call *call, const struct deletion_rule 
     while (!e && step->rows_left > 0 && gone == portion) {
         portion = deletion_step_batch_size(step);
         e = deletion_rule_apply(call, rule, id, portion, &gone);
-        deletion_step_count_rows(step, gone);
+        deletion_step_subtract_deleted_rows(step, gone);
     }
     return e;
 }

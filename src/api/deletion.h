@@ -54,7 +54,7 @@ struct deletion_rule {
      * statement that is not needed is NULL. */
     struct sql mark, remove;
     /* A function that is called instead of the statements mark and remove. It must call
-     * deletion_step_count_rows with the number of rows that it deletes or changes. */
+     * deletion_step_subtract_deleted_rows with the number of rows that it deletes or changes. */
     enum err (*run)(struct call *call, snowflake id, struct deletion_step_limits *step);
     enum deletion_phase phase;
 };
@@ -93,7 +93,7 @@ struct deletion_rule {
     }
 
 struct deletion_step_limits deletion_step_begin(void);
-void deletion_step_count_rows(struct deletion_step_limits *step, int64_t rows);
+void deletion_step_subtract_deleted_rows(struct deletion_step_limits *step, int64_t rows);
 /* Returns the number of rows that the next statement may delete. */
 int64_t deletion_step_batch_size(const struct deletion_step_limits *step);
 

@@ -150,7 +150,7 @@ struct call_context {
     bool outdated; /* whether call_restart_at_read_stage was called */
     struct work_item work;
     snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
-    struct call_refusal refusal;
+    struct call_refusal_cause refusal;
     struct str cause;       /* sentence with the cause of the refusal; empty if there is none */
     snowflake recorded_app; /* set by call_set_application_in_traffic_record, or 0 */
     int64_t began; /* clock_monotonic_ns at which the call began, if traffic is recorded; otherwise
@@ -205,7 +205,8 @@ void call_delete_unused_blobs(struct call *call, enum err e);
 struct file_removal *file_removal_new(struct api *api);
 /* Starts the periodic deletion of blobs. First deletes blobs that a crashed process left. */
 void file_removal_start(struct file_removal *r, struct loop *loop);
-/* Stops the periodic deletion of blobs. If a step is running, api_wait_for_calls waits for it. */
+/* Stops the periodic deletion of blobs. If a step is running, api_wait_until_all_calls_end waits
+ * for it. */
 void file_removal_stop(struct file_removal *r);
 void file_removal_free(struct file_removal *r);
 /* Starts the deletion of blobs soon; call it when rows of the table `files` were marked as deleted.
@@ -232,7 +233,7 @@ void start_internal_call_at_decode_stage(struct call_context *run, bool call_inp
 
 enum err internal_call_decode(struct call *call);
 /* Calls the function `done` of the internal call and frees the internal call. */
-void internal_call_end(struct call_context *run, enum err e);
+void internal_call_finish_and_free(struct call_context *run, enum err e);
 
 /* --- transaction_attempt.c --------------------------------------------------------- */
 
@@ -301,7 +302,8 @@ void write_unimplemented_discord_operations(const struct domain *const *domains,
 struct token_use_writer *token_last_use_writer_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
 void token_last_use_writer_start(struct token_use_writer *u, struct loop *loop);
-/* Stops the hourly writes of last-used times. api_wait_for_calls waits for a running write. */
+/* Stops the hourly writes of last-used times. api_wait_until_all_calls_end waits for a running
+ * write. */
 void token_last_use_writer_stop(struct token_use_writer *u);
 void token_last_use_writer_free(struct token_use_writer *u);
 
@@ -309,7 +311,7 @@ void token_last_use_writer_free(struct token_use_writer *u);
 
 struct job_scheduler *job_scheduler_new(struct api *api);
 void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop);
-/* Stops the scheduler: no more jobs start. api_wait_for_calls waits for running jobs. */
+/* Stops the scheduler: no more jobs start. api_wait_until_all_calls_end waits for running jobs. */
 void job_scheduler_stop(struct job_scheduler *jobs);
 void job_scheduler_free(struct job_scheduler *jobs);
 /* Makes the scheduler check for due jobs at time `due`; may be called from any thread. */
@@ -320,9 +322,9 @@ uint64_t job_scheduler_run_count(const struct job_scheduler *jobs);
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 
 /* Checks the head of a request before its body is read. Refuses the request or accepts the body. */
-void call_admit_request_head(struct api *api, struct http_exchange *x);
+void call_check_request_head_before_body(struct api *api, struct http_exchange *x);
 /* Processes a request whose body is complete. */
-void call_process_request(struct api *api, struct http_exchange *x);
+void call_start_complete_request(struct api *api, struct http_exchange *x);
 
 /* Decodes the query and the body; an error is stored in call->decoded. Decoding LONG_INPUT bytes
  * takes about one millisecond; longer input is decoded on the thread pool. */

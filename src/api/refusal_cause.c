@@ -63,7 +63,7 @@ void call_set_rate_limit_refusal_cause(struct call_context *run, const struct ra
 
 void add_refusal_cause_header(struct call_context *run)
 {
-    const struct call_refusal *r = &run->refusal;
+    const struct call_refusal_cause *r = &run->refusal;
     struct buf text;
 
     if (run->refused != ERR_MISSING_PERMISSIONS && run->refused != ERR_GUILD_MFA_REQUIRED)
@@ -75,7 +75,7 @@ void add_refusal_cause_header(struct call_context *run)
                               : r->owner ? "owner"
                               : r->all   ? "missing "
                                          : "missing-any "));
-    append_permission_names(&text, r->all ? r->all : r->any);
+    permission_set_append_names(&text, r->all ? r->all : r->any);
     call_add_header(&run->call, "X-Guildhall-Cause", buf_as_str(&text));
     buf_clear(&text);
 }

@@ -23,7 +23,7 @@ static void send_response(struct call_context *run, int status, struct str type)
 
     atomic_fetch_add_explicit(&api->responses[status / 100 % 6], 1, memory_order_relaxed);
     if (call->route)
-        call_durations_record(api->durations, loop_index(call->loop), run->match.group,
+        call_durations_record(api->durations, loop_get_index(call->loop), run->match.group,
                               now - run->started);
     if (api->cors.n)
         cors_append_headers(api, x->request, &run->response.headers);
@@ -98,7 +98,7 @@ static void on_response_compressed(uv_work_t *w, int status)
 
     (void)status; /* ignore the status: if the compression has failed, the body is sent
                    * uncompressed */
-    loop_begin_measured_part(run->call.route->name);
+    loop_set_measured_activity(run->call.route->name);
     send_success_response(run);
 }
 

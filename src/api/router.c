@@ -75,7 +75,7 @@ static bool split_path_into_segments(struct str path, struct path_segments *ret)
     return true;
 }
 
-static struct route_node *find_literal_child(const struct route_node *n, struct str literal)
+static struct route_node *find_literal_child_node(const struct route_node *n, struct str literal)
 {
     for (struct route_node *c = n->children; c; c = c->next)
         if (str_eq(c->literal, literal))
@@ -118,7 +118,7 @@ static struct route_node *find_or_add_segment_node(struct route_node *n, struct 
                                                    bool has_prefix)
 {
     if (segment.p[0] != '{') {
-        struct route_node *c = find_literal_child(n, segment);
+        struct route_node *c = find_literal_child_node(n, segment);
 
         if (!c) {
             c = mem_new(sizeof *c);
@@ -187,19 +187,19 @@ struct router *router_new(const struct domain *const *domains)
     return router;
 }
 
-static void free_node_list(struct route_node *list);
+static void free_route_node_list(struct route_node *list);
 
-static void free_child_nodes(struct route_node *n)
+static void free_child_route_nodes(struct route_node *n)
 {
-    free_node_list(n->children);
-    free_node_list(n->parameters);
+    free_route_node_list(n->children);
+    free_route_node_list(n->parameters);
 }
 
-static void free_node_list(struct route_node *list)
+static void free_route_node_list(struct route_node *list)
 {
     for (struct route_node *c = list, *next; c; c = next) {
         next = c->next;
-        free_child_nodes(c);
+        free_child_route_nodes(c);
         mem_free(c);
     }
 }
@@ -208,8 +208,8 @@ void router_free(struct router *r)
 {
     if (!r)
         return;
-    free_child_nodes(&r->api);
-    free_child_nodes(&r->service);
+    free_child_route_nodes(&r->api);
+    free_child_route_nodes(&r->service);
     mem_free(r);
 }
 
@@ -242,7 +242,7 @@ static const struct route_node *find_matching_node_below(const struct route_node
         return method < HTTP_METHODS && n->routes[method] ? n : NULL;
     }
 
-    const struct route_node *c = find_literal_child(n, path->segments[at]), *end = NULL;
+    const struct route_node *c = find_literal_child_node(n, path->segments[at]), *end = NULL;
     if (c)
         end = find_matching_node_below(c, path, at + 1, method, params, ret);
     for (c = n->parameters; c && !end && params < CALL_MAX_PARAMS; c = c->next) {
@@ -308,7 +308,7 @@ static bool unescape_segments(struct arena *arena, struct path_segments *path)
 }
 
 /* Adds HEAD and OPTIONS to the methods, because these are always allowed. */
-static unsigned add_implied_methods(unsigned methods)
+static unsigned add_head_and_options_methods(unsigned methods)
 {
     if (methods & 1u << HTTP_GET)
         methods |= 1u << HTTP_HEAD;
@@ -331,7 +331,7 @@ void router_match_request(const struct router *r, struct arena *arena, enum http
         ret->error = ERR_NOT_FOUND;
         return;
     }
-    ret->allowed = add_implied_methods(ret->allowed);
+    ret->allowed = add_head_and_options_methods(ret->allowed);
     if (n) {
         enum http_method row = method == HTTP_HEAD ? HTTP_GET : method;
 

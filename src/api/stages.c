@@ -16,7 +16,7 @@ static void call_start_next_stage(struct call_context *run, enum call_stage ende
 static void finish_and_free_call(struct call_context *run, enum err e)
 {
     if (!run->call.exchange)
-        internal_call_end(run, e);
+        internal_call_finish_and_free(run, e);
     else if (e)
         response_send_error(run, e);
     else
@@ -33,7 +33,7 @@ static bool may_continue_as_anonymous(const struct call *call)
 }
 
 static void call_submit_transaction(struct call_context *run, enum call_stage stage,
-                                    enum store_mode mode);
+                                    enum transaction_mode mode);
 
 enum err call_restart_at_read_stage(struct call *call)
 {
@@ -43,7 +43,7 @@ enum err call_restart_at_read_stage(struct call *call)
 
 /* Returns the call to the READ stage after a conflict. If several calls conflict, one of them
  * succeeds, and the others return to READ. */
-static bool call_restart_at_read_stage_again(struct call_context *run)
+static bool return_call_to_read_stage(struct call_context *run)
 {
     enum { MOST_LOOKS = 8 };
 
@@ -60,7 +60,7 @@ static void on_handler_finished(struct call_context *run, enum err e)
 
     if (!e && call->after)
         call->after(call);
-    if (!e || !call_restart_at_read_stage_again(run))
+    if (!e || !return_call_to_read_stage(run))
         finish_and_free_call(run, e);
 }
 
@@ -85,7 +85,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
     struct call_context *run = container_of(w, struct call_context, work);
     struct call *call = &run->call;
 
-    loop_begin_measured_part(call->route->name);
+    loop_set_measured_activity(call->route->name);
     /* If the transaction failed, remove the headers that this stage has added. */
     if (e)
         buf_truncate(&run->response.headers, run->header_bytes_before);
@@ -115,7 +115,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
          * the store. */
         for (struct revocation_record *f = e == ERR_UNAVAILABLE ? run->effects.revocations : NULL;
              f; f = f->next)
-            api_apply_revocation(call->api, f);
+            api_apply_revocation_of_other_node(call->api, f);
         if (!e && run->effects.revocations && run->work.position)
             wait_until_nodes_apply_revocation(run);
         else
@@ -143,7 +143,7 @@ static void add_request_id_if_nonzero(struct work_item *w, uint64_t id)
 
 /* Adds the ids of path, caller and query to the work item, for prefetching. A path parameter that
  * is not an id, such as a code, is represented by its hash. */
-static void add_request_ids(struct call_context *run)
+static void add_request_ids_to_work_item(struct call_context *run)
 {
     const struct call *call = &run->call;
     const struct schema *query = call->query ? call->route->query : NULL;
@@ -162,7 +162,7 @@ static void add_request_ids(struct call_context *run)
 }
 
 static void call_submit_transaction(struct call_context *run, enum call_stage stage,
-                                    enum store_mode mode)
+                                    enum transaction_mode mode)
 {
     struct call *call = &run->call;
     const struct cluster *cluster = call->api->options.cluster;
@@ -189,7 +189,7 @@ static void call_submit_transaction(struct call_context *run, enum call_stage st
         .arena = call->arena,
     };
     if (store_needs_round_trips(call->api->options.store))
-        add_request_ids(run);
+        add_request_ids_to_work_item(run);
     store_submit_work_item(call->api->options.store, &run->work);
 }
 
@@ -255,7 +255,7 @@ static void on_compute_finished(uv_work_t *w, int status)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
-    loop_begin_measured_part(run->call.route->name);
+    loop_set_measured_activity(run->call.route->name);
     if (status || run->computed)
         finish_and_free_call(run, run->computed ? run->computed : ERR_UNAVAILABLE);
     else
@@ -286,7 +286,7 @@ static void accept_request_body(struct call_context *run)
 
 /* Checks the credential and the head. If the body arrives later, the head is not checked again, but
  * the credential is, because it may have been revoked meanwhile. */
-static enum err check_caller_and_head(struct call_context *run)
+static enum err check_credential_and_request_head(struct call_context *run)
 {
     const struct caller *c = run->call.caller;
 
@@ -317,7 +317,7 @@ static void on_decode_finished(uv_work_t *w, int status)
 {
     struct call_context *run = container_of(w, struct call_context, compute);
 
-    loop_begin_measured_part(run->call.route->name);
+    loop_set_measured_activity(run->call.route->name);
     if (status)
         finish_and_free_call(run, ERR_UNAVAILABLE);
     else
@@ -349,7 +349,7 @@ static void call_start_next_stage(struct call_context *run, enum call_stage ende
     struct call *call = &run->call;
 
     if (ended == STAGE_CREDENTIAL) {
-        enum err e = check_caller_and_head(run);
+        enum err e = check_credential_and_request_head(run);
 
         if (e) {
             finish_and_free_call(run, e);
@@ -437,7 +437,7 @@ void call_authenticate(struct call_context *run)
         call->caller = &run->caller;
         call_start_next_stage(run, STAGE_CREDENTIAL);
     } else if (header.p && parse_credential_token(kind, call->token, &run->credential)) {
-        auth_prepare_token_lookup(auth, &run->credential);
+        auth_record_revocations_before_lookup(auth, &run->credential);
         call_submit_transaction(run, STAGE_CREDENTIAL, STORE_READ);
     } else if (may_continue_as_anonymous(call)) {
         call_start_next_stage(run, STAGE_CREDENTIAL);
@@ -473,7 +473,7 @@ static bool reply_with_web_page_if_any(struct call_context *run)
     if (!o->page || run->match.error != ERR_NOT_FOUND ||
         (method != HTTP_GET && method != HTTP_HEAD))
         return false;
-    loop_begin_measured_part("page");
+    loop_set_measured_activity("page");
     return o->page(o->page_arg, call);
 }
 
@@ -501,7 +501,7 @@ static void start_call_of_http_exchange(struct api *api, struct http_exchange *x
     router_match_request(api->router, x->arena, x->request->method, x->request->path, &run->match);
     call->route = run->match.route;
     if (call->route)
-        loop_begin_measured_part(call->route->name);
+        loop_set_measured_activity(call->route->name);
     if ((run->match.error == ERR_NOT_FOUND || run->match.error == ERR_METHOD_NOT_ALLOWED) &&
         is_operation_documented_by_discord(x->request->method, x->request->path))
         run->match.error = ERR_NOT_SERVED;
@@ -516,12 +516,12 @@ static void start_call_of_http_exchange(struct api *api, struct http_exchange *x
         call_authenticate(run);
 }
 
-void call_admit_request_head(struct api *api, struct http_exchange *x)
+void call_check_request_head_before_body(struct api *api, struct http_exchange *x)
 {
     start_call_of_http_exchange(api, x, true);
 }
 
-void call_process_request(struct api *api, struct http_exchange *x)
+void call_start_complete_request(struct api *api, struct http_exchange *x)
 {
     struct call_context *run = x->app;
 

@@ -56,7 +56,7 @@ static void call_attempt_reset(struct call_context *run)
     run->effects.voice_changes_end = &run->effects.voice_changes;
     reset_call_files_before_retry(call);
     run->effects.job_due = 0;
-    run->refusal = (struct call_refusal){ 0 };
+    run->refusal = (struct call_refusal_cause){ 0 };
     run->cause = STR("");
     call->after = NULL;
     run->outdated = false;
@@ -80,7 +80,8 @@ static enum err check_response_within_limits(const struct call_context *run)
 }
 
 /* Returns those effects of the call that other nodes must apply, as an entry of the event log. */
-static struct log_entry log_entry_from_effects(const struct call_commit_effects *effects)
+static struct log_entry build_log_entry_from_commit_effects(
+    const struct call_commit_effects *effects)
 {
     return (struct log_entry){ .announced = effects->announced,
                                .revocations = effects->revocations,
@@ -129,7 +130,7 @@ enum err call_run_stage_in_transaction(struct work_item *w, struct tx *tx)
         e = run->effects.announce_error;
     if (!e && call->api->options.cluster && work_item_is_write(w))
         cluster_append_log_entry(call->api->options.cluster, tx,
-                                 log_entry_from_effects(&run->effects));
+                                 build_log_entry_from_commit_effects(&run->effects));
     if (e)
         call_find_refusal_cause(run, e);
     call->tx = NULL;
@@ -149,7 +150,7 @@ static void apply_address_ban_change(struct api *api, const struct revocation_re
         o->events.addresses_banned(o->events.arg, &f->network);
 }
 
-void api_apply_revocation(struct api *api, const struct revocation_record *f)
+void api_apply_revocation_of_other_node(struct api *api, const struct revocation_record *f)
 {
     const struct api_options *o = &api->options;
 
@@ -185,9 +186,10 @@ void on_call_committed(struct work_item *w)
     const struct api_options *o = &call->api->options;
 
     for (struct revocation_record *f = run->effects.revocations; f; f = f->next)
-        api_apply_revocation(call->api, f);
+        api_apply_revocation_of_other_node(call->api, f);
     if (o->cluster)
-        cluster_publish_log_entry(o->cluster, w, log_entry_from_effects(&run->effects));
+        cluster_publish_log_entry(o->cluster, w,
+                                  build_log_entry_from_commit_effects(&run->effects));
     else
         call_publish_events(call);
     if (run->effects.job_due)

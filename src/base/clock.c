@@ -88,7 +88,7 @@ void clock_stop_both_clocks(void)
     atomic_store(&stopped, (read_clock_ns(CLOCK_REALTIME) / 1000000000 + 1) * 1000000);
 }
 
-void clock_continue_after_stop(void)
+void clock_restart_both_after_stop(void)
 {
     int64_t at = atomic_exchange(&stopped, 0);
 

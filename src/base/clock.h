@@ -33,7 +33,7 @@ void clock_step_wall_clock(int64_t us);
  * moves them, and each read adds 1 µs, so that later events have later times. */
 void clock_stop_both_clocks(void);
 /* Lets the clocks run again, from the time at which they were stopped. */
-void clock_continue_after_stop(void);
+void clock_restart_both_after_stop(void);
 void clock_restore_real_time(void);
 int64_t clock_wall_offset_us(void);
 

@@ -63,7 +63,7 @@ static uint32_t consume_character(struct str *s)
     return c;
 }
 
-static bool consume_character_if(struct str *s, uint32_t c)
+static bool consume_code_point_if(struct str *s, uint32_t c)
 {
     if (peek_character(*s) != c)
         return false;
@@ -76,14 +76,14 @@ static bool consume_emoji_sequence(struct str *s)
 {
     if (!is_emoji_character(consume_character(s)))
         return false;
-    consume_character_if(s, VARIATION_SELECTOR_16);
+    consume_code_point_if(s, VARIATION_SELECTOR_16);
     if (is_skin_tone(peek_character(*s)))
         consume_character(s);
     if (peek_character(*s) < 0xe0020 || peek_character(*s) > TAG_END)
         return true;
     while (peek_character(*s) >= 0xe0020 && peek_character(*s) < TAG_END)
         consume_character(s);
-    return consume_character_if(s, TAG_END);
+    return consume_code_point_if(s, TAG_END);
 }
 
 static bool is_keycap_emoji(struct str s)
@@ -92,8 +92,8 @@ static bool is_keycap_emoji(struct str s)
 
     if (!((c >= '0' && c <= '9') || c == '#' || c == '*'))
         return false;
-    consume_character_if(&s, VARIATION_SELECTOR_16);
-    return consume_character_if(&s, KEYCAP) && !s.n;
+    consume_code_point_if(&s, VARIATION_SELECTOR_16);
+    return consume_code_point_if(&s, KEYCAP) && !s.n;
 }
 
 bool is_single_regional_indicator(struct str text)
@@ -117,6 +117,6 @@ bool is_emoji(struct str text)
     do {
         if (!consume_emoji_sequence(&rest))
             return false;
-    } while (consume_character_if(&rest, ZERO_WIDTH_JOINER));
+    } while (consume_code_point_if(&rest, ZERO_WIDTH_JOINER));
     return !rest.n;
 }

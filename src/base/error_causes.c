@@ -71,7 +71,7 @@ static void write_error_section(struct buf *out, int key)
 }
 
 /* Returns the lowest key of an error that is above `after`, or 0 if there is none. */
-static int find_next_error_key(int after)
+static int find_next_larger_error_key(int after)
 {
     int lowest = 0;
 
@@ -94,7 +94,7 @@ void write_error_reference(struct buf *out)
                 "`guildhall watch` and `guildhall invoke` name the cause of\nthe single refusal "
                 "and link to this page. Errors with code 0 are listed under their HTTP status.\n\n"
                 "## API\n");
-    for (int key = find_next_error_key(0); key; key = find_next_error_key(key))
+    for (int key = find_next_larger_error_key(0); key; key = find_next_larger_error_key(key))
         write_error_section(out, key);
     buf_add_lit(out, "\n## Gateway close codes\n");
     for (size_t i = 0; i < COUNT_OF(closes); i++)

@@ -9,7 +9,7 @@ extern char **environ;
 
 enum { MAX_NAME_LENGTH = 64 };
 
-static size_t min_size(size_t a, size_t b)
+static size_t smaller_of_two_sizes(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -31,7 +31,7 @@ static size_t levenshtein_distance(struct str a, struct str b)
             size_t changed = corner + (a.p[i - 1] != b.p[k - 1]);
 
             corner = row[k];
-            row[k] = min_size(changed, 1 + min_size(row[k], row[k - 1]));
+            row[k] = smaller_of_two_sizes(changed, 1 + smaller_of_two_sizes(row[k], row[k - 1]));
         }
     }
     return row[b.n];

@@ -80,24 +80,24 @@ int64_t stall_longest_part_ns(bool reset)
     return ns;
 }
 
-static const char *part_name_or_default(const char *part)
+static const char *activity_name_or_default(const char *part)
 {
     return part ? part : "nameless";
 }
 
-static void add_part_time(struct stall_meter *m, int64_t ns)
+static void add_activity_duration(struct stall_meter *m, int64_t ns)
 {
     m->total += ns;
     if (ns < MIN_RECORDED_NS)
         return;
-    stall_record_update(m->kind, part_name_or_default(m->part), ns, false);
+    stall_record_update(m->kind, activity_name_or_default(m->part), ns, false);
     if (ns > m->longest) {
         m->longest = ns;
-        m->longest_part = part_name_or_default(m->part);
+        m->longest_part = activity_name_or_default(m->part);
     }
 }
 
-void stall_meter_begin_part_of_iteration(struct stall_meter *m, const char *part)
+void stall_meter_begin_measuring_activity(struct stall_meter *m, const char *part)
 {
     int64_t now = stall_clock_ns();
 
@@ -105,7 +105,7 @@ void stall_meter_begin_part_of_iteration(struct stall_meter *m, const char *part
      * (report_over) it is also measured, because meters then measure CPU time, which does not pass
      * while waiting. */
     if (m->part_at && (m->part || report_over))
-        add_part_time(m, now - m->part_at);
+        add_activity_duration(m, now - m->part_at);
     m->part = part;
     m->part_at = now;
 }
@@ -113,7 +113,7 @@ void stall_meter_begin_part_of_iteration(struct stall_meter *m, const char *part
 static void report_long_iteration(struct stall_meter *m)
 {
     struct stall_record r = { .kind = m->kind,
-                              .part = part_name_or_default(m->longest_part),
+                              .part = activity_name_or_default(m->longest_part),
                               .longest_ns = m->total };
     int64_t now_s = clock_monotonic_ns() / 1000 / MS;
 
@@ -132,7 +132,7 @@ static void report_long_iteration(struct stall_meter *m)
 
 void stall_meter_end_iteration(struct stall_meter *m)
 {
-    stall_meter_begin_part_of_iteration(m, NULL);
+    stall_meter_begin_measuring_activity(m, NULL);
     if (m->total > limit_ns)
         report_long_iteration(m);
     m->total = m->longest = 0;

@@ -27,10 +27,10 @@ struct stall_meter {
 
 /* Ends the measurement of the current part of the work, and starts the measurement of the part with
  * this name; NULL means that the thread waits. */
-void stall_meter_begin_part_of_iteration(struct stall_meter *m, const char *part);
+void stall_meter_begin_measuring_activity(struct stall_meter *m, const char *part);
 /* Ends the current loop iteration or unit of work, and starts the next one. */
 void stall_meter_end_iteration(struct stall_meter *m);
-/* Ends the iteration. The time until the next call of stall_meter_begin_part_of_iteration is not
+/* Ends the iteration. The time until the next call of stall_meter_begin_measuring_activity is not
  * measured. */
 void stall_meter_pause(struct stall_meter *m);
 

@@ -58,7 +58,7 @@ static bool node_needs_log_entry(void *arg, const struct log_entry_address *a)
            interest_set_includes_address(c->interest, a);
 }
 
-static void pass_over_log_entry(void *arg, int64_t position, const struct log_entry_address *a)
+static void skip_log_entry(void *arg, int64_t position, const struct log_entry_address *a)
 {
     struct cluster *c = arg;
 
@@ -245,7 +245,7 @@ static enum err join_cluster(struct cluster *c, int64_t *ret)
     int64_t first = 0;
 
     c->identity = store_process_identity(c->options.store);
-    c->node = process_identity_node_number(c->identity);
+    c->node = node_number_of_process_identity(c->identity);
     c->side = store_connection_new(c->options.store);
     enum err e = cluster_node_register(c);
     if (!e)
@@ -285,12 +285,11 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     }
     if (!options->alone)
         c->interest = interest_set_new(cluster_nats_subscribe_to_part, c);
-    struct log_entry_sink sink = { c, deliver_log_entry, node_needs_log_entry,
-                                   pass_over_log_entry };
+    struct log_entry_sink sink = { c, deliver_log_entry, node_needs_log_entry, skip_log_entry };
     c->sequencer = log_sequencer_new(&sink, next);
     if (!options->alone)
         log_sequencer_enable_delivered_record(c->sequencer);
-    store_on_log_position_aborted(options->store, on_log_position_aborted, c);
+    store_set_aborted_log_position_callback(options->store, on_log_position_aborted, c);
     *ret = c;
     return OK;
 }
@@ -314,7 +313,7 @@ void cluster_close(struct cluster *c)
 {
     if (!c)
         return;
-    store_on_log_position_aborted(c->options.store, NULL, NULL);
+    store_set_aborted_log_position_callback(c->options.store, NULL, NULL);
     pthread_mutex_lock(&c->lock);
     c->ending = true;
     pthread_cond_signal(&c->woken);

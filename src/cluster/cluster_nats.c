@@ -152,7 +152,7 @@ bool cluster_has_nats(const struct cluster *c)
     return c->nats.nats;
 }
 
-static void count_received_entry(struct cluster_nats_connection *w, struct str bytes)
+static void count_received_log_entry(struct cluster_nats_connection *w, struct str bytes)
 {
     atomic_fetch_add(&w->entries_received, 1);
     atomic_fetch_add(&w->entry_bytes_received, bytes.n);
@@ -164,7 +164,7 @@ static void handle_nats_log_entry(struct cluster *c, int64_t position, struct st
         log_follower_wake(c);
         return;
     }
-    count_received_entry(&c->nats, bytes);
+    count_received_log_entry(&c->nats, bytes);
     log_sequencer_offer_from_nats(c->sequencer, position, bytes);
     if (log_sequencer_next_position(c->sequencer) <= position)
         log_follower_wake_soon(c);
@@ -194,7 +194,7 @@ void cluster_nats_announce_address_support(struct cluster *c)
     buf_clear(&message);
 }
 
-static void handle_announcement(struct cluster *c, struct str bytes)
+static void handle_address_support_announcement(struct cluster *c, struct str bytes)
 {
     struct serialized_data_reader in = { .rest = bytes };
     uint64_t version = deserialize_u64(&in), identity = deserialize_u64(&in);
@@ -241,7 +241,7 @@ static void handle_addressed_message(struct cluster *c, int64_t position, struct
         return;
     }
     if (bytes.n)
-        count_received_entry(&c->nats, bytes);
+        count_received_log_entry(&c->nats, bytes);
     if (!position) {
         if (bytes.n && interest_set_includes_address(c->interest, &a))
             handle_transient_events(c, bytes);
@@ -296,7 +296,7 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
     }
     atomic_fetch_add(&c->nats.received, 1);
     if (announced && !position)
-        handle_announcement(c, bytes);
+        handle_address_support_announcement(c, bytes);
     else if (addressed)
         handle_addressed_message(c, position, bytes);
     else if (position_encodes_topic(position))

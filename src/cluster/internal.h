@@ -129,7 +129,7 @@ static inline int64_t ms_to_ns(int64_t n)
 }
 
 /* Runs a transaction on the database connection of the log thread. */
-static inline enum err cluster_run_log_transaction(struct cluster *c, enum store_mode mode,
+static inline enum err cluster_run_log_transaction(struct cluster *c, enum transaction_mode mode,
                                                    enum err (*run)(struct tx *tx, void *arg),
                                                    void *arg)
 {

@@ -33,7 +33,7 @@ bool log_entry_must_be_stored(const struct log_entry *f)
     if (f->revocations || f->move || f->voices)
         return true;
     for (const struct emitted_event *a = f->announced; a; a = a->next)
-        if (!(get_info_of_event_type(a->event)->flags & EVENT_FLEETING))
+        if (!(get_properties_of_event_type(a->event)->flags & EVENT_FLEETING))
             return true;
     return false;
 }

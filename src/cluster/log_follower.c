@@ -161,8 +161,9 @@ static enum err run_heartbeat_if_due(struct cluster *c)
     enum err e = cluster_node_write_heartbeat(c);
     if (!e)
         log_partitions_create_and_drop(c);
-    if (!e && store_has_waiting_migrations(c->options.store))
-        store_connection_finish_migrations(c->side); /* on failure the next heartbeat retries */
+    if (!e && store_has_postponed_migrations(c->options.store))
+        store_connection_apply_postponed_migrations(
+            c->side); /* on failure the next heartbeat retries */
     return e;
 }
 

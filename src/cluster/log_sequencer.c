@@ -106,7 +106,7 @@ static bool deliver_entry_of_slot(struct log_sequencer *l, const struct sequence
     return true;
 }
 
-static void pass_over_unneeded_log_entry(struct log_sequencer *l, const struct log_entry_address *a)
+static void skip_unneeded_log_entry(struct log_sequencer *l, const struct log_entry_address *a)
 {
     record_delivered_hash(l, a->hash);
     l->sink.pass_over(l->sink.arg, l->next, a);
@@ -119,7 +119,7 @@ static void deliver_log_entries_in_order(struct log_sequencer *l)
         struct sequencer_slot *s = sequencer_slot_at(l, l->next);
 
         if (s->address && !l->sink.needs(l->sink.arg, s->address))
-            pass_over_unneeded_log_entry(l, s->address);
+            skip_unneeded_log_entry(l, s->address);
         else if (s->filled)
             l->next += !s->bytes.n || deliver_entry_of_slot(l, s);
         else
@@ -179,8 +179,8 @@ void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, st
     sequencer_insert_entry(l, position, bytes, NULL, true);
 }
 
-static void store_address(struct log_sequencer *l, int64_t position,
-                          const struct log_entry_address *a)
+static void store_log_entry_address(struct log_sequencer *l, int64_t position,
+                                    const struct log_entry_address *a)
 {
     struct sequencer_slot *s = sequencer_slot_at(l, position);
 
@@ -198,10 +198,10 @@ void log_sequencer_offer_address_of_entry(struct log_sequencer *l, int64_t posit
         if (position > l->head)
             l->head = position;
         if (position == l->next && !l->sink.needs(l->sink.arg, a)) {
-            pass_over_unneeded_log_entry(l, a);
+            skip_unneeded_log_entry(l, a);
             sequencer_slot_clear(sequencer_slot_at(l, position));
         } else {
-            store_address(l, position, a);
+            store_log_entry_address(l, position, a);
             if (bytes.n)
                 store_log_entry_until_its_turn(l, position, bytes, true);
         }

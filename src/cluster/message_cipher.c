@@ -45,7 +45,7 @@ void message_cipher_clear(struct message_cipher *c)
     sodium_memzero(c->key, sizeof c->key);
 }
 
-static void write_le64(unsigned char *at, uint64_t number)
+static void write_little_endian_uint64(unsigned char *at, uint64_t number)
 {
     for (int i = 0; i < 8; i++)
         at[i] = (unsigned char)(number >> 8 * i);
@@ -70,10 +70,10 @@ void message_cipher_encrypt(struct message_cipher *c, struct str subject, int64_
         return;
     unsigned char *text = nonce + NONCE_BYTES;
     randombytes_buf(nonce, NONCE_BYTES);
-    write_le64(text, c->sender);
-    write_le64(text + 8, atomic_fetch_add(&c->counter, 1) + 1);
-    write_le64(text + 16, (uint64_t)clock_ms());
-    write_le64(text + 24, (uint64_t)position);
+    write_little_endian_uint64(text, c->sender);
+    write_little_endian_uint64(text + 8, atomic_fetch_add(&c->counter, 1) + 1);
+    write_little_endian_uint64(text + 16, (uint64_t)clock_ms());
+    write_little_endian_uint64(text + 24, (uint64_t)position);
     if (bytes.n)
         memcpy(text + HEAD_BYTES, bytes.p, bytes.n);
     crypto_aead_xchacha20poly1305_ietf_encrypt(

@@ -324,7 +324,7 @@ static bool parse_received_commands(struct nats *n)
 }
 
 /* Decrypts received bytes. Sends CONNECT when the TLS handshake is complete. */
-static bool decrypt_received(struct nats *n, struct str bytes)
+static bool decrypt_received_nats_bytes(struct nats *n, struct str bytes)
 {
     bool eof = false;
 
@@ -355,7 +355,7 @@ static bool receive_from_nats_socket(struct nats *n, int fd)
     into->n += (size_t)got;
     n->received_at = clock_monotonic_ns();
     if (n->tls) {
-        bool ok = decrypt_received(n, buf_as_str(&n->cipher));
+        bool ok = decrypt_received_nats_bytes(n, buf_as_str(&n->cipher));
 
         buf_reset(&n->cipher);
         if (!ok)

@@ -71,7 +71,8 @@ static enum err build_command_drafts(struct bulk_overwrite *b)
     return e;
 }
 
-static bool bulk_items_are_same_command(const struct bulk_overwrite *b, size_t i, size_t n)
+static bool bulk_overwrite_commands_are_duplicates(const struct bulk_overwrite *b, size_t i,
+                                                   size_t n)
 {
     const struct command *one = &b->items[i].command, *two = &b->items[n].command;
     const struct opt_id *id = &bulk_requested_command_at(b, i)->id,
@@ -89,7 +90,7 @@ static enum err refuse_duplicate_commands(struct bulk_overwrite *b)
         struct json_path at = json_path_index(NULL, n);
         size_t i = 0;
 
-        while (i < n && !bulk_items_are_same_command(b, i, n))
+        while (i < n && !bulk_overwrite_commands_are_duplicates(b, i, n))
             i++;
         if (i < n) {
             form_add_error(&b->call->form, &at, FORM_DUPLICATE_COMMAND);
@@ -144,7 +145,7 @@ static enum err finish_command_drafts(struct bulk_overwrite *b)
     for (size_t i = 0; i < b->body->count && !e; i++) {
         struct json_path here = json_path_index(NULL, i);
 
-        e = finish_prepared_command(b->call, &b->items[i], &here);
+        e = prepared_command_set_id_and_encode(b->call, &b->items[i], &here);
     }
     return e;
 }
@@ -186,7 +187,7 @@ enum err prepare_bulk_overwrite_of_commands(struct call *call)
 
 /* --- limits --------------------------------------------------------------------------- */
 
-static enum err check_command_counts(const struct bulk_overwrite *b)
+static enum err check_command_count_limits(const struct bulk_overwrite *b)
 {
     for (int64_t type = COMMAND_CHAT_INPUT; type <= COMMAND_ENTRY_POINT; type++) {
         int64_t count = 0;
@@ -326,7 +327,7 @@ enum err overwrite_commands(struct call *call)
         return e;
     struct bulk_overwrite b = bulk_overwrite_of_call(call, d);
     mark_matched_rows(&b);
-    e = check_command_counts(&b);
+    e = check_command_count_limits(&b);
     if (!e)
         e = check_entry_point_present(&b);
     if (!e)

@@ -38,8 +38,8 @@ enum err check_command_install_types(struct form *form, const struct json_path *
 
 /* --- building the draft --------------------------------------------------------------- */
 
-static struct prepared_command *new_single_draft(struct call *call,
-                                                 struct prepared_command_change *d)
+static struct prepared_command *new_draft_of_single_command(struct call *call,
+                                                            struct prepared_command_change *d)
 {
     d->items = arena_alloc(call->arena, sizeof *d->items);
     d->count = 1;
@@ -62,7 +62,7 @@ static enum err read_row_with_requested_name(struct call *call, bool whole, stru
 
 static enum err build_new_command(struct call *call, struct prepared_command_change *d)
 {
-    struct prepared_command *draft = new_single_draft(call, d);
+    struct prepared_command *draft = new_draft_of_single_command(call, d);
     struct command *k = &draft->command;
 
     *k = new_empty_command(guild_id_of_command_scope(call));
@@ -71,7 +71,7 @@ static enum err build_new_command(struct call *call, struct prepared_command_cha
     normalize_command(call->arena, k);
     enum err e =
         check_command_install_types(&call->form, NULL, call->target.application, k, call->body);
-    return e ? e : finish_prepared_command(call, draft, NULL);
+    return e ? e : prepared_command_set_id_and_encode(call, draft, NULL);
 }
 
 static enum err read_row_of_target_command(struct call *call, bool whole, struct list *ret)
@@ -81,7 +81,7 @@ static enum err read_row_of_target_command(struct call *call, bool whole, struct
 
 static enum err build_modified_command(struct call *call, struct prepared_command_change *d)
 {
-    struct prepared_command *draft = new_single_draft(call, d);
+    struct prepared_command *draft = new_draft_of_single_command(call, d);
     struct command *k = &draft->command;
 
     enum err e = draft->old ? decode_command_definition(call->arena, draft->old->definition, k)
@@ -94,7 +94,7 @@ static enum err build_modified_command(struct call *call, struct prepared_comman
         return ERR_INVALID_FORM_BODY;
     normalize_command(call->arena, k);
     e = check_command_install_types(&call->form, NULL, call->target.application, k, call->body);
-    return e ? e : finish_prepared_command(call, draft, NULL);
+    return e ? e : prepared_command_set_id_and_encode(call, draft, NULL);
 }
 
 enum err prepare_create_command(struct call *call)

@@ -192,8 +192,8 @@ unsigned application_get_install_types(const struct application *a);
 enum err finish_preparing_command_change(struct call *call, struct prepared_command_change **ret);
 /* Sets id and version of a command and encodes its texts. Before the call, set d->old to the row
  * that the command replaces, or NULL. Returns ERR_INVALID_FORM_BODY if the command is too large. */
-enum err finish_prepared_command(struct call *call, struct prepared_command *d,
-                                 const struct json_path *here);
+enum err prepared_command_set_id_and_encode(struct call *call, struct prepared_command *d,
+                                            const struct json_path *here);
 
 /* --- create_command.c ----------------------------------------------------------------- */
 
@@ -267,7 +267,7 @@ extern const struct job_kind command_uses_job;
  * {command.id} is a command in the guild of the path; without a guild, a global command. */
 enum err resolve_guild_that_has_application(struct call *call);
 enum err resolve_command(struct call *call);
-enum err check_list_commands_permission(struct call *call);
+enum err check_caller_may_list_commands(struct call *call);
 
 /* --- handlers ------------------------------------------------------------------------- */
 
@@ -288,8 +288,8 @@ enum err count_command_write_against_rate_limit(struct call *call);
 enum err list_command_permissions(struct call *call);
 enum err get_command_permissions(struct call *call);
 enum err modify_command_permissions(struct call *call);
-enum err check_read_command_permissions(struct call *call);
-enum err check_modify_command_permissions(struct call *call);
+enum err check_caller_may_read_command_permissions(struct call *call);
+enum err check_caller_may_modify_command_permissions(struct call *call);
 
 enum err get_guild_command_index(struct call *call);
 enum err get_user_command_index(struct call *call);

@@ -126,10 +126,10 @@ static enum err write_localized_command_json(struct localized_list_state *l,
                                              struct str text)
 {
     struct command k;
-    struct arena *before = tx_switch_arena(l->tx, l->scratch);
+    struct arena *before = tx_replace_arena(l->tx, l->scratch);
     enum err e = read_command(l->tx, application_id, id, &k);
 
-    tx_switch_arena(l->tx, before);
+    tx_replace_arena(l->tx, before);
     if (!e) {
         command_apply_locale(&k, l->locale, COMMAND_FORM_LIST);
         schema_encode(l->json, &type_command, &k);
@@ -246,7 +246,7 @@ enum err list_commands(struct call *call)
         key.ids[2] = locale_fallback_bits(locale);
         /* The locale is part of the cache key: two locales with the same fallbacks may choose
          * different translations. */
-        key.ids[3] = get_bit_of_locale(locale);
+        key.ids[3] = locale_get_bit(locale);
     }
     struct shared_text *cached = result_cache_find_text(call->tx, &key);
     return cached ? call_reply_with_shared_text(call, cached)

@@ -14,7 +14,7 @@ static __attribute__((noinline)) void report_invalid_locales(struct form *form,
     for (size_t i = 0; i < pairs->count; i++) {
         struct json_path at = json_path_key(&dictionary, p[i].key);
 
-        if (!get_bit_of_locale(p[i].key))
+        if (!locale_get_bit(p[i].key))
             form_add_error(form, &at, FORM_CHOICES, "Value must be a locale.");
     }
 }

@@ -91,7 +91,7 @@ static const char DIRECT_CHANNEL[] =
 
 /* Checks who may list an application's commands. Users who have a DM channel with its bot may list
  * its global commands. */
-enum err check_list_commands_permission(struct call *call)
+enum err check_caller_may_list_commands(struct call *call)
 {
     const struct application *a = call->target.application;
     snowflake me = call->caller->id;

@@ -108,8 +108,8 @@ enum err finish_preparing_command_change(struct call *call, struct prepared_comm
     return d->change->make(call, d);
 }
 
-enum err finish_prepared_command(struct call *call, struct prepared_command *d,
-                                 const struct json_path *here)
+enum err prepared_command_set_id_and_encode(struct call *call, struct prepared_command *d,
+                                            const struct json_path *here)
 {
     struct command *k = &d->command;
 

@@ -61,7 +61,7 @@ static const struct route routes[] = {
         .query = &commands_query_schema,
         .reply = &type_commands,
         .measured = true,
-        .admit = check_list_commands_permission,
+        .admit = check_caller_may_list_commands,
         .handle = list_commands,
     },
     {
@@ -215,7 +215,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions_list,
-        .admit = check_read_command_permissions,
+        .admit = check_caller_may_read_command_permissions,
         .handle = list_command_permissions,
     },
     {
@@ -227,7 +227,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = PERMISSIONS_SCOPE,
         .reply = &type_command_permissions,
-        .admit = check_read_command_permissions,
+        .admit = check_caller_may_read_command_permissions,
         .handle = get_command_permissions,
     },
     {
@@ -245,7 +245,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE,
                                        EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .admit = check_modify_command_permissions,
+        .admit = check_caller_may_modify_command_permissions,
         .handle = modify_command_permissions,
     },
     {

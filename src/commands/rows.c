@@ -65,7 +65,7 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
 /* SQL columns of a command without its texts, so that SQLite does not read their overflow pages. */
 #define WITHOUT_DEFINITION COLUMNS ", '' from commands c "
 
-static struct command_row command_row_from_row(const struct rows *r)
+static struct command_row command_row_from_result_row(const struct rows *r)
 {
     return (struct command_row){
         .id = row_id(r, 0),
@@ -93,7 +93,7 @@ static enum err query_command_rows(struct tx *tx, struct sql sql, const struct v
         return e;
     while (rows_next(&rows))
         *(struct command_row *)list_append(tx_arena(tx), ret, sizeof(struct command_row)) =
-            command_row_from_row(&rows);
+            command_row_from_result_row(&rows);
     return rows_end(&rows);
 }
 

@@ -30,20 +30,20 @@
 enum { REPLICA_REPLY_MAX_BYTES = 64 * 1024 };
 
 const struct gateway_calls_to_higher_folders gateway_upcalls = {
-    .dispatch_begin = dispatch_begin,
-    .dispatch_continue = dispatch_continue,
+    .event_dispatch_begin = event_dispatch_begin,
+    .event_dispatch_continue = event_dispatch_continue,
     .dispatch_drop = event_dispatch_abort,
-    .pass_unread_entry = unread_log_entry_pass_over_or_read,
+    .pass_unread_entry = unread_log_entry_skip_or_read,
     .unread_entries_free = unread_entries_free,
     .unread_entries_retry = unread_entries_retry,
     .presence_change = presence_on_session_change,
     .presence_window_ended = on_presence_rate_limit_window_end,
     .sessions_changed = send_session_list_after_local_change,
-    .directory_mark = session_directory_mark_changed,
-    .directory_flush = session_directory_publish_changed,
+    .directory_mark = session_directory_mark_session_changed,
+    .directory_flush = session_directory_publish_changed_sessions,
     .directory_end = session_directory_remove_session,
     .lists_on_event = member_lists_on_event,
-    .lists_on_presence = member_lists_on_presence,
+    .lists_on_presence = member_lists_on_presence_change,
     .lists_leave = member_lists_remove_session,
     .lists_free = member_lists_free,
     .guild_join = session_read_joined_guild,
@@ -106,7 +106,7 @@ void gateway_on_replica_message(struct gateway *g, struct str message)
     if (reply.hello)
         cluster_record_heartbeat_of_other_node(g->cluster);
     if (reply.restart)
-        journal_replication_resend_loop(g, reply.loop_index);
+        journal_replication_resend_loop(g, reply.loop_get_index);
     if (reply.number)
         handle_session_request_reply(
             g, &(struct session_move_message){ .kind = MOVE_RELEASED, .number = reply.number },
@@ -118,7 +118,7 @@ static void create_gateway_loop(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
 
-    g->gateway_loops[loop_index(loop)] = gateway_loop_new(g, loop);
+    g->gateway_loops[loop_get_index(loop)] = gateway_loop_new(g, loop);
 }
 
 void gateway_start(struct gateway *g, struct loops *loops)
@@ -130,7 +130,7 @@ void gateway_start(struct gateway *g, struct loops *loops)
     g->delivered = mem_new(count * sizeof *g->delivered);
     g->loop_count = count;
     for (unsigned i = 0; i < count; i++)
-        loop_call_and_wait(loops_get_loop_at(loops, i), create_gateway_loop, g);
+        loop_run_function_and_wait(loops_get_loop_at(loops, i), create_gateway_loop, g);
     g->gateway_loop_count = count;
 }
 
@@ -168,7 +168,7 @@ bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
 static void send_reconnect_to_all(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
-    struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
+    struct gateway_loop *h = g->gateway_loops[loop_get_index(loop)];
 
     for (struct list_link *at = h->peers.next; at != &h->peers; at = at->next) {
         struct gateway_socket *p = container_of(at, struct gateway_socket, link);
@@ -185,7 +185,7 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
     g->draining = true;
     g->delay_ms = 0;
     for (unsigned i = 0; i < g->gateway_loop_count; i++)
-        loop_call_and_wait(g->gateway_loops[i]->loop, send_reconnect_to_all, g);
+        loop_run_function_and_wait(g->gateway_loops[i]->loop, send_reconnect_to_all, g);
     for (int64_t waited = 0; g->count.connected && waited < patience_ms; waited += 5)
         usleep(5 * 1000);
 }
@@ -199,7 +199,7 @@ struct busy_check {
 static void check_if_loop_is_busy(struct loop *loop, void *arg)
 {
     struct busy_check *check = arg;
-    const struct gateway_loop *h = check->gateway->gateway_loops[loop_index(loop)];
+    const struct gateway_loop *h = check->gateway->gateway_loops[loop_get_index(loop)];
 
     check->busy |= h->reads.count > 0 || h->queue.posted || h->session_tasks.posted ||
                    h->topics.posted || h->list_pieces || h->queue.sending ||
@@ -213,7 +213,7 @@ static void wait_until_loops_are_idle(struct gateway *g, unsigned count)
     do {
         check.busy = false;
         for (unsigned i = 0; i < count; i++)
-            loop_call_and_wait(g->gateway_loops[i]->loop, check_if_loop_is_busy, &check);
+            loop_run_function_and_wait(g->gateway_loops[i]->loop, check_if_loop_is_busy, &check);
         if (check.busy)
             usleep(1000);
     } while (check.busy);
@@ -222,12 +222,12 @@ static void wait_until_loops_are_idle(struct gateway *g, unsigned count)
 static void end_gateway_loop(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
-    struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
+    struct gateway_loop *h = g->gateway_loops[loop_get_index(loop)];
 
     pending_session_releases_free(h);
     pending_session_requests_abort(h);
     gateway_loop_free(h);
-    g->gateway_loops[loop_index(loop)] = NULL;
+    g->gateway_loops[loop_get_index(loop)] = NULL;
 }
 
 void gateway_set_event_delay(struct gateway *g, int64_t ms)
@@ -251,7 +251,7 @@ void gateway_stop(struct gateway *g)
     wait_until_loops_are_idle(g, count);
     suspend_all_sessions(g, count);
     for (unsigned i = 0; i < count; i++)
-        loop_call_and_wait(loops_get_loop_at(g->loops, i), end_gateway_loop, g);
+        loop_run_function_and_wait(loops_get_loop_at(g->loops, i), end_gateway_loop, g);
 }
 
 void gateway_free(struct gateway *g)

@@ -159,7 +159,7 @@ void gateway_join_cluster(struct gateway *g, struct cluster *c);
 void gateway_start(struct gateway *g, struct loops *loops);
 /* Allows clients to resume sessions that the server stored when it stopped last. Must be called
  * before the first event is published, and not on an event loop. */
-void gateway_enable_suspended_sessions(struct gateway *g);
+void gateway_allow_resume_of_suspended_sessions(struct gateway *g);
 /* Sends op 7 to all clients and waits up to patience_ms until they have disconnected. The shutdown
  * of the server closes sockets that are still open after that time. Must be called after
  * http_server_drain, and not on an event loop. */
@@ -185,10 +185,10 @@ void gateway_publish_at_log_position(struct gateway *g, int64_t position,
 /* Called instead of gateway_publish_at_log_position for a log entry that this node has not
  * received, in the order of the event log. Event loops that need the entry read it from the log.
  * Positions are collected and posted to the loops before the next event, or by
- * gateway_publish_passed_over_log_position. */
-void gateway_pass_over_log_position(struct gateway *g, int64_t position,
-                                    const struct log_entry_address *a);
-void gateway_publish_passed_over_log_position(struct gateway *g);
+ * gateway_publish_skipped_log_positions. */
+void gateway_skip_log_position(struct gateway *g, int64_t position,
+                               const struct log_entry_address *a);
+void gateway_publish_skipped_log_positions(struct gateway *g);
 /* Handles a message of another node about the move of a session between nodes, in the order of the
  * event log. Thread-safe. */
 void gateway_on_session_move_message(struct gateway *g, const struct session_move_message *m);
@@ -265,10 +265,10 @@ enum gateway_session_action {
 };
 /* Starts an action on the session with this id (the session_id of READY) and returns before it is
  * done. Returns false if there is no such session. Thread-safe. */
-bool gateway_run_session_action(struct gateway *g, struct str session_id,
-                                enum gateway_session_action what, int code);
+bool gateway_run_operator_action_on_session(struct gateway *g, struct str session_id,
+                                            enum gateway_session_action what, int code);
 /* Starts an action on all sessions of an account. Returns the number of sessions. */
-size_t gateway_run_action_on_account_sessions(struct gateway *g, snowflake user_id,
+size_t gateway_run_operator_action_on_account(struct gateway *g, snowflake user_id,
                                               enum gateway_session_action what, int code);
 
 /* Delays all events by `ms` without changing their order; 0 ends the delay and sends the delayed

@@ -33,7 +33,7 @@ void message_stream_free(struct message_stream *s)
     mem_free(s);
 }
 
-void message_stream_compress(struct message_stream *s)
+void message_stream_enable_compression(struct message_stream *s)
 {
     s->encoder.compress = true;
 }

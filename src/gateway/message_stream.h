@@ -16,7 +16,7 @@ void message_stream_free(struct message_stream *s);
 
 /* Switches to per-message compression, which a client requests with "compress" in IDENTIFY: from
  * now on each long message is compressed separately. */
-void message_stream_compress(struct message_stream *s);
+void message_stream_enable_compression(struct message_stream *s);
 /* Encodes a message, given as JSON, into the empty buffer `out`. Returns true if the message must
  * be sent as a WebSocket text frame, false for a binary frame. */
 bool message_stream_encode(struct message_stream *s, struct str json, struct buf *out);

@@ -66,15 +66,15 @@ static bool post_session_action(struct gateway *g, uint64_t number,
     return owner != NULL;
 }
 
-bool gateway_run_session_action(struct gateway *g, struct str session_id,
-                                enum gateway_session_action what, int code)
+bool gateway_run_operator_action_on_session(struct gateway *g, struct str session_id,
+                                            enum gateway_session_action what, int code)
 {
     uint64_t number;
 
     return session_id_parse(session_id, &number) && post_session_action(g, number, what, code);
 }
 
-size_t gateway_run_action_on_account_sessions(struct gateway *g, snowflake user_id,
+size_t gateway_run_operator_action_on_account(struct gateway *g, snowflake user_id,
                                               enum gateway_session_action what, int code)
 {
     uint64_t *numbers = NULL;

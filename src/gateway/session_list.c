@@ -66,14 +66,14 @@ static void write_session_json(const struct session *s, struct json_writer *j)
     json_write_name(j, "client");
     json_write_text(j, str_of(session_get_client_name(s)));
     json_write_name(j, "loop");
-    json_write_int(j, loop_index(s->gateway_loop->loop));
+    json_write_int(j, loop_get_index(s->gateway_loop->loop));
     json_end_object(j);
 }
 
 static void write_json_of_sessions_on_loop(struct loop *loop, void *arg)
 {
     struct session_list_writer *c = arg;
-    const struct gateway_loop *h = c->gateway->gateway_loops[loop_index(loop)];
+    const struct gateway_loop *h = c->gateway->gateway_loops[loop_get_index(loop)];
 
     for (const struct list_link *at = h->sessions.next; at != &h->sessions; at = at->next) {
         struct json_writer j = json_writer_to_buf(c->out);
@@ -88,7 +88,7 @@ void gateway_write_session_list(struct gateway *g, struct buf *out)
     struct session_list_writer c = { g, out };
 
     for (unsigned i = 0; i < g->gateway_loop_count; i++)
-        loop_call_and_wait(g->gateway_loops[i]->loop, write_json_of_sessions_on_loop, &c);
+        loop_run_function_and_wait(g->gateway_loops[i]->loop, write_json_of_sessions_on_loop, &c);
 }
 
 struct account_session_lister {
@@ -101,7 +101,7 @@ struct account_session_lister {
 static void list_account_sessions_of_loop(struct loop *loop, void *arg)
 {
     struct account_session_lister *l = arg;
-    const struct gateway_loop *h = l->gateway->gateway_loops[loop_index(loop)];
+    const struct gateway_loop *h = l->gateway->gateway_loops[loop_get_index(loop)];
 
     for (const struct list_link *at = h->sessions.next; at != &h->sessions && l->count < l->max;
          at = at->next) {
@@ -123,6 +123,6 @@ size_t gateway_list_account_sessions(struct gateway *g, snowflake user_id,
     struct account_session_lister l = { g, user_id, out, 0, max };
 
     for (unsigned i = 0; i < g->gateway_loop_count; i++)
-        loop_call_and_wait(g->gateway_loops[i]->loop, list_account_sessions_of_loop, &l);
+        loop_run_function_and_wait(g->gateway_loops[i]->loop, list_account_sessions_of_loop, &l);
     return l.count;
 }

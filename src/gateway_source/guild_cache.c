@@ -49,7 +49,7 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
                                       struct guild_with_channels *ret)
 {
     struct arena *arena = result_cache_get_entry_arena(retained),
-                 *before = tx_switch_arena(tx, arena);
+                 *before = tx_replace_arena(tx, arena);
     struct guild_with_channels *parts = arena_alloc(arena, sizeof *parts);
     bool whole = key->ids[1];
     enum err e = read_guild_from_store(tx, key->ids[0], whole, parts);
@@ -57,7 +57,7 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
     if (!e && whole && arena_used_bytes(arena) <= MAX_ENCODED_GUILD_BYTES)
         parts->encoded = encode_guild_fields_shared_by_viewers(arena, &parts->guild, &parts->sounds,
                                                                &parts->channels);
-    tx_switch_arena(tx, before);
+    tx_replace_arena(tx, before);
     if (!e)
         *ret = *parts;
     /* A guild with incident actions is cached for a short time only, because these end at a certain

@@ -11,7 +11,7 @@
 #include "platform/read_states/read_states.h"
 #include "platform/relationships/friends.h"
 
-static void write_raw_json_member(struct json_writer *out, const char *name, const char *value)
+static void write_raw_json_field(struct json_writer *out, const char *name, const char *value)
 {
     json_write_key(out, str_of(name));
     json_write_raw(out, str_of(value));
@@ -20,7 +20,7 @@ static void write_raw_json_member(struct json_writer *out, const char *name, con
 static void write_empty_list_fields_json(struct json_writer *out, const char *const *names)
 {
     for (; *names; names++)
-        write_raw_json_member(out, *names, "[]");
+        write_raw_json_field(out, *names, "[]");
 }
 
 static void write_private_channel_json(void *arg, const struct channel *c, struct json_writer *out)
@@ -32,8 +32,8 @@ static enum err write_private_channels_json(struct tx *tx, const struct payload_
                                             struct json_writer *out)
 {
     json_write_name(out, "private_channels");
-    return write_user_channels_json(tx, v->user_id, write_private_channel_json, v->ready_writer,
-                                    out);
+    return write_user_private_channels_json(tx, v->user_id, write_private_channel_json,
+                                            v->ready_writer, out);
 }
 
 static enum err write_auth_json(struct tx *tx, snowflake user_id, struct json_writer *out)
@@ -101,7 +101,7 @@ static enum err write_ready_fields_of_bot_json(struct json_writer *out)
     static const char *const lists[] = { "private_channels", "relationships", "presences", NULL };
 
     write_empty_list_fields_json(out, lists);
-    write_raw_json_member(out, "user_settings", "{}");
+    write_raw_json_field(out, "user_settings", "{}");
     return OK;
 }
 
@@ -126,17 +126,17 @@ static enum err write_ready_fields_of_user_json(struct tx *tx, const struct payl
     if (!e && !(v->capabilities & CAPABILITY_NO_NOTES))
         e = write_notes_json(tx, v->user_id, out);
     if (!e)
-        e = ready_write_relationships(tx, v->user_id, v->ready_writer, out);
+        e = write_ready_relationships(tx, v->user_id, v->ready_writer, out);
     if (!e)
         e = write_connected_accounts_json(tx, v->user_id, out);
     if (!e && !(v->capabilities & CAPABILITY_NO_SETTINGS))
         e = write_user_settings_json(tx, v->user_id, out);
     if (!e)
-        e = ready_write_read_states(tx, v->user_id, v->capabilities & CAPABILITY_READ_STATE,
+        e = write_ready_read_states(tx, v->user_id, v->capabilities & CAPABILITY_READ_STATE,
                                     v->capabilities & CAPABILITY_OTHER_STATES, out);
     if (!e)
-        e = write_ready_guild_settings(tx, v->user_id, v->capabilities & CAPABILITY_GUILD_SETTINGS,
-                                       out);
+        e = write_ready_user_guild_settings(tx, v->user_id,
+                                            v->capabilities & CAPABILITY_GUILD_SETTINGS, out);
     if (!e)
         e = write_ready_settings_proto(tx, v->user_id, out);
     if (!e)
@@ -145,17 +145,17 @@ static enum err write_ready_fields_of_user_json(struct tx *tx, const struct payl
         return e;
     write_empty_list_fields_json(out, lists);
     if (!ready_event_writer_has_user_list(v->ready_writer))
-        write_raw_json_member(out, "users", "[]");
-    write_raw_json_member(out, "consents", "{\"personalization\":{\"consented\":false}}");
-    write_raw_json_member(out, "analytics_token", "\"\"");
-    write_raw_json_member(out, "country_code", "\"ZZ\"");
-    write_raw_json_member(out, "tutorial", "null");
-    write_raw_json_member(out, "api_code_version", "1");
-    write_raw_json_member(out, "explicit_content_scan_version", "0");
-    write_raw_json_member(out, "ad_personalization_toggles_disabled", "true");
-    write_raw_json_member(out, "broadcaster_user_ids", "[]");
-    write_raw_json_member(out, "regional_feature_config",
-                          "{\"age_gated_features\":0,\"teen_by_default_settings\":0}");
+        write_raw_json_field(out, "users", "[]");
+    write_raw_json_field(out, "consents", "{\"personalization\":{\"consented\":false}}");
+    write_raw_json_field(out, "analytics_token", "\"\"");
+    write_raw_json_field(out, "country_code", "\"ZZ\"");
+    write_raw_json_field(out, "tutorial", "null");
+    write_raw_json_field(out, "api_code_version", "1");
+    write_raw_json_field(out, "explicit_content_scan_version", "0");
+    write_raw_json_field(out, "ad_personalization_toggles_disabled", "true");
+    write_raw_json_field(out, "broadcaster_user_ids", "[]");
+    write_raw_json_field(out, "regional_feature_config",
+                         "{\"age_gated_features\":0,\"teen_by_default_settings\":0}");
     return OK;
 }
 

@@ -48,8 +48,8 @@ static struct str build_full_text_query(struct arena *a, const struct list *word
     return buf_move_to_arena(&text, a);
 }
 
-enum err gif_index_search(const struct gif_request *w, const struct list *words,
-                          enum gif_search_word_match match, struct rows *ret)
+enum err gif_full_text_index_search(const struct gif_request *w, const struct list *words,
+                                    enum gif_search_word_match match, struct rows *ret)
 {
     struct call *call = w->call;
     bool sqlite = store_engine_is_sqlite(store_engine_name(api_get_options(call->api)->store));
@@ -130,8 +130,8 @@ static enum err write_tsvector(struct tx *tx, int64_t n, struct str title, struc
     return tx_exec(tx, PUT_TSVECTOR, BIND(v_int(n), v_text(buf_move_to_arena(&text, a))), NULL);
 }
 
-enum err gif_index_write_entry(struct tx *tx, const char *engine, int64_t n, struct str title,
-                               struct str tags, struct str description)
+enum err gif_full_text_index_write_entry(struct tx *tx, const char *engine, int64_t n,
+                                         struct str title, struct str tags, struct str description)
 {
     struct arena *a = tx_arena(tx);
 

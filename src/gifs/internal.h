@@ -161,10 +161,10 @@ enum err read_gif_objects(const struct gif_request *w, const struct gif_search_h
 enum gif_search_word_match { MATCH_ALL, MATCH_ANY };
 
 /* Starts the full-text query: GIF number, text score, heat (popularity), weight, language tier. */
-enum err gif_index_search(const struct gif_request *w, const struct list *words,
-                          enum gif_search_word_match match, struct rows *ret);
-enum err gif_index_write_entry(struct tx *tx, const char *engine, int64_t n, struct str title,
-                               struct str tags, struct str description);
+enum err gif_full_text_index_search(const struct gif_request *w, const struct list *words,
+                                    enum gif_search_word_match match, struct rows *ret);
+enum err gif_full_text_index_write_entry(struct tx *tx, const char *engine, int64_t n,
+                                         struct str title, struct str tags, struct str description);
 /* Reads rows of `gifs` by number, with the columns n, id, title, media. */
 enum err read_gif_rows(struct call *call, const struct gif_search_hit *hits, size_t count,
                        struct rows *ret);
@@ -238,7 +238,7 @@ void gif_provider_cache_store(struct str key, struct str body);
 void gif_provider_cache_record_failed_refresh(struct str key);
 /* Circuit breaker of the provider: returns false for 30 seconds after five failures in a row. */
 bool gif_provider_circuit_breaker_allows(void);
-void gif_provider_circuit_breaker_record(bool success);
+void gif_provider_circuit_breaker_record_result(bool success);
 
 /* --- record_choice.c ------------------------------------------------------------------ */
 

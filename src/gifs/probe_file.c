@@ -112,7 +112,7 @@ static bool probe_webm(struct str b, struct gif_size *ret)
 bool probe_gif_file(struct str bytes, enum gif_format format, struct gif_size *ret)
 {
     struct str type = gif_formats[format].type;
-    struct picture_info picture;
+    struct picture_properties picture;
 
     *ret = (struct gif_size){ 0 };
     if (str_is(type, "video/mp4"))

@@ -95,7 +95,7 @@ bool gif_provider_circuit_breaker_allows(void)
     return allows;
 }
 
-void gif_provider_circuit_breaker_record(bool success)
+void gif_provider_circuit_breaker_record_result(bool success)
 {
     pthread_mutex_lock(&provider_cache.lock);
     provider_cache.failures = success ? 0 : provider_cache.failures + 1;

@@ -65,7 +65,7 @@ static void on_provider_response(void *arg, enum fetch_result result, int status
             (int)result, status);
         gif_provider_cache_record_failed_refresh(str_of(q->key));
     }
-    gif_provider_circuit_breaker_record(good);
+    gif_provider_circuit_breaker_record_result(good);
     finish_provider_fetch(q);
 }
 
@@ -207,7 +207,8 @@ static struct str locale_from_query_or_headers(const struct call *call, const st
     return known.p ? known : STR("en-US");
 }
 
-static struct str build_query_key(struct call *call, const char *path, bool with_q, int64_t limit)
+static struct str build_provider_path_and_query(struct call *call, const char *path, bool with_q,
+                                                int64_t limit)
 {
     const struct gif_query *in = call->query;
     struct buf out;
@@ -245,8 +246,9 @@ enum err send_gif_search_to_provider(struct call *call)
     enum err e;
 
     if (gif_provider_is_enabled(&e))
-        add_gif_provider_query(call, UPSTREAM_GIFS,
-                               build_query_key(call, "/search", true, limit_of_gif_query(call)));
+        add_gif_provider_query(
+            call, UPSTREAM_GIFS,
+            build_provider_path_and_query(call, "/search", true, limit_of_gif_query(call)));
     return e;
 }
 
@@ -255,8 +257,9 @@ enum err request_trending_gifs_of_provider(struct call *call)
     enum err e;
 
     if (gif_provider_is_enabled(&e))
-        add_gif_provider_query(call, UPSTREAM_GIFS,
-                               build_query_key(call, "/trending", false, limit_of_gif_query(call)));
+        add_gif_provider_query(
+            call, UPSTREAM_GIFS,
+            build_provider_path_and_query(call, "/trending", false, limit_of_gif_query(call)));
     return e;
 }
 
@@ -266,8 +269,9 @@ enum err request_gif_trends_of_provider(struct call *call)
 
     if (gif_provider_is_enabled(&e)) {
         add_gif_provider_query(call, UPSTREAM_CATEGORIES,
-                               build_query_key(call, "/categories", false, 0));
-        add_gif_provider_query(call, UPSTREAM_GIFS, build_query_key(call, "/trending", false, 1));
+                               build_provider_path_and_query(call, "/categories", false, 0));
+        add_gif_provider_query(call, UPSTREAM_GIFS,
+                               build_provider_path_and_query(call, "/trending", false, 1));
     }
     return e;
 }
@@ -277,8 +281,9 @@ enum err request_gif_suggestions_of_provider(struct call *call)
     enum err e;
 
     if (gif_provider_is_enabled(&e))
-        add_gif_provider_query(call, UPSTREAM_TERMS,
-                               build_query_key(call, "/suggest", true, limit_of_gif_query(call)));
+        add_gif_provider_query(
+            call, UPSTREAM_TERMS,
+            build_provider_path_and_query(call, "/suggest", true, limit_of_gif_query(call)));
     return e;
 }
 
@@ -287,9 +292,9 @@ enum err request_trending_gif_terms_of_provider(struct call *call)
     enum err e;
 
     if (gif_provider_is_enabled(&e))
-        add_gif_provider_query(
-            call, UPSTREAM_TERMS,
-            build_query_key(call, "/trending-terms", false, limit_of_gif_query(call)));
+        add_gif_provider_query(call, UPSTREAM_TERMS,
+                               build_provider_path_and_query(call, "/trending-terms", false,
+                                                             limit_of_gif_query(call)));
     return e;
 }
 

@@ -44,7 +44,8 @@ static enum err reindex_next_gifs(struct tx *tx, void *arg)
         last = row_int(&r, 0);
         e = read_tags_of_gif(tx, last, &tags);
         if (!e)
-            e = gif_index_write_entry(tx, w->engine, last, row_text(&r, 1), tags, row_text(&r, 2));
+            e = gif_full_text_index_write_entry(tx, w->engine, last, row_text(&r, 1), tags,
+                                                row_text(&r, 2));
         w->count++;
     }
     enum err ended = rows_end(&r);

@@ -126,7 +126,7 @@ static enum err run_gif_search_pass(struct gif_search *s, enum gif_search_word_m
 {
     struct best_hits best = { .hits = hits + *count, .max = s->request->limit - *count };
     struct rows rows;
-    enum err e = gif_index_search(s->request, &s->words, match, &rows);
+    enum err e = gif_full_text_index_search(s->request, &s->words, match, &rows);
 
     if (e)
         return e;

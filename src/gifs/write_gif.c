@@ -163,8 +163,9 @@ enum err write_imported_gif(struct tx *tx, struct store *store, const struct imp
     if (!e)
         e = write_gif_tags(tx, n, d);
     if (!e)
-        e = gif_index_write_entry(tx, store_engine_name(store), n, d->title,
-                                  format_tags_of_gif(tx_arena(tx), d, false), d->description);
+        e = gif_full_text_index_write_entry(tx, store_engine_name(store), n, d->title,
+                                            format_tags_of_gif(tx_arena(tx), d, false),
+                                            d->description);
     *ret_new = !found;
     return e;
 }

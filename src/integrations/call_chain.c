@@ -36,12 +36,12 @@ static void run_next_call_of_chain(struct loop_message *p)
         internal_call_chain_free(c);
     else
         c->step(c);
-    api_count_background_work_end(api);
+    api_record_background_work_end(api);
 }
 
 void internal_call_chain_schedule_next_step(struct internal_call_chain *c)
 {
-    api_count_background_work_begin(c->api);
+    api_record_background_work_start(c->api);
     c->post.run = run_next_call_of_chain;
     loop_post_message(c->loop, &c->post);
 }

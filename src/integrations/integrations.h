@@ -26,7 +26,7 @@ struct local_platform_account {
     struct opt_bool has_programme, is_partner;
 };
 /* Creates or updates an account of a local platform. */
-enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a);
+enum err upsert_local_platform_account(struct tx *tx, const struct local_platform_account *a);
 
 struct local_platform_subscription {
     enum platform platform;
@@ -34,20 +34,22 @@ struct local_platform_subscription {
     int64_t since, until; /* start (0: now) and end (0: never) in microseconds since 1970 */
 };
 /* Creates or updates a subscription. Returns ERR_NOT_FOUND if the account does not exist. */
-enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s);
-enum err delete_local_subscription(struct tx *tx, enum platform p, struct str account_id,
-                                   struct str subscriber_id);
+enum err upsert_local_platform_subscription(struct tx *tx,
+                                            const struct local_platform_subscription *s);
+enum err delete_local_platform_subscription(struct tx *tx, enum platform p, struct str account_id,
+                                            struct str subscriber_id);
 /* Makes two accounts friends of each other. Returns ERR_NOT_FOUND if one does not exist. */
-enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other);
+enum err insert_local_platform_friendship(struct tx *tx, enum platform p, struct str one,
+                                          struct str other);
 /* Adds a friend to the friend list of one account; neither account has to exist. */
-enum err insert_local_friend_of_account(struct tx *tx, enum platform p, struct str of,
+enum err insert_local_friend_list_entry(struct tx *tx, enum platform p, struct str of,
                                         struct str friend);
 
 /* Creates a code with which a user proves ownership of a platform account. The code works once,
  * within a day. ret is allocated in the transaction's arena. Returns ERR_NOT_FOUND if the account
  * does not exist. */
-enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum platform p,
-                                struct str account_id, struct str *ret);
+enum err create_local_platform_link_code(struct tx *tx, const struct auth *auth, enum platform p,
+                                         struct str account_id, struct str *ret);
 
 /* Adds the integration for subscriptions to the guild itself. Sets ret_new to false if the guild
  * already has one. Returns ERR_UNKNOWN_GUILD or ERR_MAX_INTEGRATIONS on failure. */

@@ -145,10 +145,10 @@ enum err apply_subscriber_role(struct call *call, const struct integration_row *
                                const struct subscriber_state *s);
 /* Applies the subscriber roles of one user in all his guilds, from the stored subscribers. */
 enum err apply_subscriber_roles_of_user(struct call *call, snowflake user_id, struct str type);
-enum err set_subscriber_role(struct call *call, const struct integration_row *i, snowflake user_id,
-                             bool has);
-enum err upsert_integration_member(struct tx *tx, const struct integration_row *i,
-                                   snowflake user_id, int64_t lapsed_at, bool joined);
+enum err add_or_remove_subscriber_role(struct call *call, const struct integration_row *i,
+                                       snowflake user_id, bool has);
+enum err upsert_member_row_of_integration(struct tx *tx, const struct integration_row *i,
+                                          snowflake user_id, int64_t lapsed_at, bool joined);
 
 /* --- secrets.c: encryption and digests ------------------------------------------------ */
 
@@ -175,8 +175,8 @@ struct account_link_request {
     struct platform_provider_account account;
 };
 /* Reads the user to whom the OAuth2 state was issued, or returns ERR_INVALID_OAUTH2_STATE. */
-enum err read_link_state_user(struct call *call, const struct account_link_request *l,
-                              snowflake *ret_user);
+enum err read_user_of_oauth2_state(struct call *call, const struct account_link_request *l,
+                                   snowflake *ret_user);
 /* Requests the account from the provider, for the struct account_link_request of this call. Blocks
  * no thread (await stage). */
 void request_account_from_provider(struct call *call);
@@ -196,7 +196,7 @@ void emit_user_connections_update(struct call *call, snowflake user_id);
 struct connection_authorize_url {
     struct str url;
 };
-struct link_callback_body {
+struct account_link_callback_body {
     struct str code, state;
     struct opt_bool friend_sync;
 };

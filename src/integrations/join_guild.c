@@ -124,7 +124,8 @@ static enum err check_connections_before_join(struct call *call)
 
 /* --- provider request ----------------------------------------------------------------- */
 
-static void on_provider_response(void *arg, const struct platform_provider_response *a)
+static void on_subscription_read_from_provider(void *arg,
+                                               const struct platform_provider_response *a)
 {
     struct call *call = arg;
     struct join_attempt *j = call_get_stage_data(call, "join_attempt");
@@ -145,7 +146,7 @@ static void request_subscription_from_provider(struct call *call)
                                              .account_id = j->account_id,
                                              .subscriber_id = j->connection.id,
                                              .secret = j->secret,
-                                             .done = on_provider_response,
+                                             .done = on_subscription_read_from_provider,
                                              .arg = call });
 }
 
@@ -199,7 +200,8 @@ static enum err update_membership_after_join(struct call *call, const struct joi
         tx_exec(call->tx, UPDATE_JOIN_SOURCE,
                 BIND(v_id(n->guild_id), v_id(n->user_id), v_int(JOIN_SOURCE_INTEGRATION)), NULL);
 
-    return e || j->partners ? e : upsert_integration_member(call->tx, i, n->user_id, 0, true);
+    return e || j->partners ? e
+                            : upsert_member_row_of_integration(call->tx, i, n->user_id, 0, true);
 }
 
 static enum err join_guild_of_integration(struct call *call, const struct join_attempt *j,
@@ -221,7 +223,7 @@ static enum err join_guild_of_integration(struct call *call, const struct join_a
         return e;
     if (new_member)
         return update_membership_after_join(call, j, i, &newcomer);
-    return role ? set_subscriber_role(call, i, newcomer.user_id, true) : OK;
+    return role ? add_or_remove_subscriber_role(call, i, newcomer.user_id, true) : OK;
 }
 
 enum err join_integration(struct call *call)

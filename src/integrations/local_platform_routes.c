@@ -89,15 +89,15 @@ static enum err put_platform_account(struct call *call)
                                         .is_partner = in->is_partner };
     enum err e = parse_account_id(call, "connection.id", &a.id);
 
-    return e ? e : upsert_local_account(call->tx, &a);
+    return e ? e : upsert_local_platform_account(call->tx, &a);
 }
 
 static enum err make_link_code(struct call *call)
 {
     struct code_reply out;
-    enum err e =
-        create_local_link_code(call->tx, api_get_options(call->api)->auth, platform_from_path(call),
-                               call_get_path_text(call, "connection.id"), &out.code);
+    enum err e = create_local_platform_link_code(
+        call->tx, api_get_options(call->api)->auth, platform_from_path(call),
+        call_get_path_text(call, "connection.id"), &out.code);
 
     return e ? e : call_reply_with_object(call, &out);
 }
@@ -112,14 +112,14 @@ static enum err put_platform_subscriber(struct call *call)
                                                  in->until.given == GIVEN ? in->until.value : 0 };
     enum err e = parse_account_id(call, "subscriber.id", &s.subscriber_id);
 
-    return e ? e : upsert_local_subscription(call->tx, &s);
+    return e ? e : upsert_local_platform_subscription(call->tx, &s);
 }
 
 static enum err delete_platform_subscriber(struct call *call)
 {
-    return delete_local_subscription(call->tx, platform_from_path(call),
-                                     call_get_path_text(call, "connection.id"),
-                                     call_get_path_text(call, "subscriber.id"));
+    return delete_local_platform_subscription(call->tx, platform_from_path(call),
+                                              call_get_path_text(call, "connection.id"),
+                                              call_get_path_text(call, "subscriber.id"));
 }
 
 static const struct path_resolver resolvers[] = {

@@ -50,7 +50,7 @@ static enum err read_linked_account_secret(struct call *call)
     return e;
 }
 
-static void on_provider_response(void *arg, const struct platform_provider_response *a)
+static void on_account_read_from_provider(void *arg, const struct platform_provider_response *a)
 {
     struct call *call = arg;
     struct integration_creation *c = call_get_stage_data(call, "integration_creation");
@@ -72,7 +72,7 @@ static void request_provider_account(struct call *call)
                                              .platform = c->platform,
                                              .account_id = in->id,
                                              .secret = c->secret,
-                                             .done = on_provider_response,
+                                             .done = on_account_read_from_provider,
                                              .arg = call });
 }
 

@@ -61,8 +61,8 @@ static struct list remove_role_from_list(struct arena *arena, const struct list 
     return left;
 }
 
-enum err set_subscriber_role(struct call *call, const struct integration_row *i, snowflake user_id,
-                             bool has)
+enum err add_or_remove_subscriber_role(struct call *call, const struct integration_row *i,
+                                       snowflake user_id, bool has)
 {
     struct member m;
     enum err e = member_find(call->tx, i->guild_id, user_id, &m);
@@ -87,8 +87,8 @@ static const char UPSERT_MEMBER[] =
 static const char CLEAR_LAPSE[] = "update integration_members set lapsed_at = null "
                                   "where integration_id = $1 and user_id = $2";
 
-enum err upsert_integration_member(struct tx *tx, const struct integration_row *i,
-                                   snowflake user_id, int64_t lapsed_at, bool joined)
+enum err upsert_member_row_of_integration(struct tx *tx, const struct integration_row *i,
+                                          snowflake user_id, int64_t lapsed_at, bool joined)
 {
     return tx_exec(tx, UPSERT_MEMBER,
                    BIND(v_id(i->id), v_id(user_id), v_id(i->guild_id),
@@ -104,10 +104,10 @@ enum err apply_subscriber_role(struct call *call, const struct integration_row *
     if (subscriber_role_is_correct(i, s))
         return OK;
     if (!s->subscribes)
-        return upsert_integration_member(call->tx, i, s->user_id, clock_us(), false);
+        return upsert_member_row_of_integration(call->tx, i, s->user_id, clock_us(), false);
     if (s->lapsed_at)
         e = tx_exec(call->tx, CLEAR_LAPSE, BIND(v_id(i->id), v_id(s->user_id)), NULL);
-    return e ? e : set_subscriber_role(call, i, s->user_id, true);
+    return e ? e : add_or_remove_subscriber_role(call, i, s->user_id, true);
 }
 
 /* Reads the subscriber state of one member. A member without a connection is not a subscriber; so

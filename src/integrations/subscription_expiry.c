@@ -138,7 +138,7 @@ static enum err remove_expired_role_or_member(struct call *call, const struct in
     }
     e = tx_exec(call->tx, CLEAR_LAPSE, BIND(v_id(i->id), v_id(user_id)), NULL);
     if (!e)
-        e = set_subscriber_role(call, i, user_id, false);
+        e = add_or_remove_subscriber_role(call, i, user_id, false);
     const struct list lost = { (snowflake[]){ i->role_id }, 1 }, none = { 0 };
 
     return e ? e : audit_log_record_member_roles(call, i->guild_id, user_id, &lost, &none);
@@ -201,7 +201,8 @@ static void on_member_expired(struct call *call, enum err e, void *arg)
 
 static void request_subscription_of_next_account(struct internal_call_chain *c);
 
-static void on_provider_response(void *arg, const struct platform_provider_response *a)
+static void on_subscription_read_from_provider(void *arg,
+                                               const struct platform_provider_response *a)
 {
     struct internal_call_chain *c = arg;
     struct lapsed_member *l = c->state;
@@ -231,7 +232,7 @@ static void request_subscription_of_next_account(struct internal_call_chain *c)
                                              .account_id = str_of(l->account_id),
                                              .subscriber_id = str_of(l->accounts[l->asked]),
                                              .secret = str_of(l->secret),
-                                             .done = on_provider_response,
+                                             .done = on_subscription_read_from_provider,
                                              .arg = c });
 }
 

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "integrations/call_chain.h"
 
-static struct sync_progress *sync_progress_of(const struct internal_call_chain *c)
+static struct sync_progress *get_progress_of_sync_chain(const struct internal_call_chain *c)
 {
     return c->state;
 }
@@ -24,7 +24,8 @@ static bool end_integration_sync_on_error(struct internal_call_chain *c, enum er
         return false;
     if (e)
         log_warn("integrations: sync of integration %llu failed, will retry: %s",
-                 (unsigned long long)sync_progress_of(c)->job.key, error_info(e)->message);
+                 (unsigned long long)get_progress_of_sync_chain(c)->job.key,
+                 error_info(e)->message);
     internal_call_chain_free(c);
     return true;
 }
@@ -37,7 +38,7 @@ static void on_sync_end_stored(struct call *call, enum err e, void *arg)
 
 static void integration_sync_go_to_end_stage(struct internal_call_chain *c)
 {
-    sync_progress_of(c)->stage = SYNC_END;
+    get_progress_of_sync_chain(c)->stage = SYNC_END;
     internal_call_chain_schedule_next_step(c);
 }
 
@@ -56,7 +57,7 @@ static void on_some_subscribers_stored(struct call *call, enum err e, void *arg)
         store_some_subscribers_of_page(c, p);
         return;
     }
-    *sync_progress_of(c) = p->sync;
+    *get_progress_of_sync_chain(c) = p->sync;
     internal_call_chain_schedule_next_step(c);
 }
 
@@ -77,7 +78,7 @@ static void store_subscriber_page(struct internal_call_chain *c,
         bytes += ((const struct str *)a->ids.items)[n].n + 1;
     struct subscriber_page *p = mem_new(sizeof *p + bytes);
     char *at = (char *)(p + 1);
-    *p = (struct subscriber_page){ .sync = *sync_progress_of(c),
+    *p = (struct subscriber_page){ .sync = *get_progress_of_sync_chain(c),
                                    .bytes = bytes,
                                    .before = { a->ids.count, 0 } };
     for (size_t n = 0; n < a->ids.count; n++) {
@@ -97,7 +98,7 @@ static void store_subscriber_page(struct internal_call_chain *c,
 static void on_subscriber_page_received(void *arg, const struct platform_provider_response *a)
 {
     struct internal_call_chain *c = arg;
-    struct sync_progress *s = sync_progress_of(c);
+    struct sync_progress *s = get_progress_of_sync_chain(c);
 
     if (a->result == PROVIDER_OK && a->next.n <= LONGEST_CURSOR) {
         store_subscriber_page(c, a);
@@ -114,7 +115,7 @@ static void on_subscriber_page_received(void *arg, const struct platform_provide
 
 static void request_subscriber_page(struct internal_call_chain *c)
 {
-    struct sync_progress *s = sync_progress_of(c);
+    struct sync_progress *s = get_progress_of_sync_chain(c);
 
     if (s->refused) {
         integration_sync_go_to_end_stage(c);
@@ -142,7 +143,7 @@ static void request_subscriber_page(struct internal_call_chain *c)
 static void on_subscriber_roles_changed(struct call *call, enum err e, void *arg)
 {
     struct internal_call_chain *c = arg;
-    struct sync_progress *s = sync_progress_of(c);
+    struct sync_progress *s = get_progress_of_sync_chain(c);
     const struct scanned_member_range *r = call_get_stage_data(call, "scanned_member_range");
 
     if (end_integration_sync_on_error(c, e, r->sync.gone))
@@ -169,7 +170,7 @@ static void on_subscriber_states_scanned(struct call *call, enum err e, void *ar
 
 static void start_subscriber_state_scan(struct internal_call_chain *c)
 {
-    struct scanned_member_range r = { .sync = *sync_progress_of(c) };
+    struct scanned_member_range r = { .sync = *get_progress_of_sync_chain(c) };
 
     internal_call_chain_start_call_with_data(
         c, ROUTE_STORE_READ, integration_sync_step_scan_members, on_subscriber_states_scanned,
@@ -191,7 +192,7 @@ static void on_sync_cleanup_step_done(struct call *call, enum err e, void *arg)
 
 static void start_sync_cleanup_step(struct internal_call_chain *c)
 {
-    struct sync_cleanup w = { .sync = *sync_progress_of(c) };
+    struct sync_cleanup w = { .sync = *get_progress_of_sync_chain(c) };
 
     internal_call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_cleanup,
                                              on_sync_cleanup_step_done, "sync_cleanup", &w,
@@ -205,14 +206,14 @@ static void on_subscribers_counted(struct call *call, enum err e, void *arg)
 
     if (end_integration_sync_on_error(c, e, false))
         return;
-    sync_progress_of(c)->subscribers = s->subscribers;
+    get_progress_of_sync_chain(c)->subscribers = s->subscribers;
     internal_call_chain_start_call(c, ROUTE_STORE_WRITE, integration_sync_step_end_sync,
                                    on_sync_end_stored);
 }
 
 static void run_integration_sync_stage(struct internal_call_chain *c)
 {
-    switch (sync_progress_of(c)->stage) {
+    switch (get_progress_of_sync_chain(c)->stage) {
     case SYNC_PAGES:
         request_subscriber_page(c);
         break;
@@ -235,7 +236,7 @@ static void on_integration_sync_begun(struct call *call, enum err e, void *arg)
 
     if (end_integration_sync_on_error(c, e, s->gone))
         return;
-    *sync_progress_of(c) = *s;
+    *get_progress_of_sync_chain(c) = *s;
     internal_call_chain_schedule_next_step(c);
 }
 

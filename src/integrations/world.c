@@ -97,14 +97,14 @@ static enum err import_platform_account(struct world_file_importer *im, const vo
     enum err e = world_file_resolve_optional_reference(im, &user_naming, unused, &a->owner, at,
                                                        "owner", &owner);
     if (!e)
-        e = upsert_local_account(
+        e = upsert_local_platform_account(
             im->tx, &(struct local_platform_account){ platform_find_by_name(a->platform), a->id,
                                                       a->name, a->programme, a->partner });
     for (size_t i = 0; i < a->subscribers.value.count && !e; i++)
         e = tx_exec(im->tx, ADD_SUBSCRIBER,
                     BIND(type, id, v_text(subscribers[i]), v_int(clock_us())), NULL);
     for (size_t i = 0; i < a->friends.value.count && !e; i++)
-        e = insert_local_friend_of_account(im->tx, platform_find_by_name(a->platform), a->id,
+        e = insert_local_friend_list_entry(im->tx, platform_find_by_name(a->platform), a->id,
                                            friends[i]);
     return e || !owner ? e : set_user_of_platform_account(im, a, owner);
 }

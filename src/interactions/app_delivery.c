@@ -45,8 +45,8 @@ void fail_interaction_in_background(struct api *api, struct loop *loop, snowflak
                                                  .size = sizeof f });
 }
 
-static void record_delivery_traffic(const struct endpoint_delivery *d, enum fetch_result result,
-                                    int status)
+static void record_endpoint_request_in_traffic_log(const struct endpoint_delivery *d,
+                                                   enum fetch_result result, int status)
 {
     static const char *const descriptions[] = {
         [FETCH_OK] = "responded",
@@ -79,7 +79,7 @@ static void on_endpoint_response(void *arg, enum fetch_result result, int status
 {
     struct endpoint_delivery *d = arg;
 
-    record_delivery_traffic(d, result, status);
+    record_endpoint_request_in_traffic_log(d, result, status);
     if (result == FETCH_OK && status == 200)
         apply_http_response_as_callback(d->api, d->loop, d->id, content_type, body);
     else if (result != FETCH_OK || status != 202)
@@ -95,15 +95,16 @@ static void post_to_endpoint(struct call *call)
     struct endpoint_delivery *d = mem_new(sizeof *d);
 
     *d = (struct endpoint_delivery){ call->api, call->loop, v->it.id, v->application.id };
-    endpoint_send_request(call, &(struct endpoint_request){
-                                    .application = &v->application,
-                                    .url = v->application.interactions_endpoint_url.value,
-                                    .body = v->payload,
-                                    .timeout_ms = left > 1 ? left : 1,
-                                    .max_reply_bytes = MOST_ANSWER,
-                                    .done = on_endpoint_response,
-                                    .arg = d,
-                                });
+    interactions_endpoint_send_request(call,
+                                       &(struct interactions_endpoint_request){
+                                           .application = &v->application,
+                                           .url = v->application.interactions_endpoint_url.value,
+                                           .body = v->payload,
+                                           .timeout_ms = left > 1 ? left : 1,
+                                           .max_reply_bytes = MOST_ANSWER,
+                                           .done = on_endpoint_response,
+                                           .arg = d,
+                                       });
 }
 
 void deliver_interaction_to_app(struct call *call)

@@ -64,7 +64,7 @@ static enum err check_follow_up_uploads(struct call *call)
 
 enum err prepare_follow_up_message(struct call *call)
 {
-    return prepare_message_of_request_body(call, check_follow_up_uploads);
+    return schedule_upload_storage_of_message(call, check_follow_up_uploads);
 }
 
 /* Reads the deferred message (callback type 5) of an interaction. Sets ret_found to true if a
@@ -142,7 +142,7 @@ static enum err check_edit_uploads(struct call *call)
 
 enum err prepare_edit_interaction_response(struct call *call)
 {
-    return prepare_message_of_request_body(call, check_edit_uploads);
+    return schedule_upload_storage_of_message(call, check_edit_uploads);
 }
 
 /* PATCH …/messages/{response.message.id} */

@@ -44,7 +44,7 @@ struct str encode_integration_owners(struct arena *arena, unsigned install_types
     return buf_move_to_arena(&out, arena);
 }
 
-bool is_installed_only_on_user(struct str owners)
+bool app_is_installed_only_on_user(struct str owners)
 {
     return str_starts_with(owners, STR("{\"1\""));
 }

@@ -78,7 +78,7 @@ struct interaction {
 /* --- refusal_causes.c ----------------------------------------------------------------- */
 
 /* Explains why an app's response is refused. Called by the hook call_refused. */
-enum err explain_interaction_refusal(struct call *call, const struct call_refusal *refusal);
+enum err explain_interaction_refusal(struct call *call, const struct call_refusal_cause *refusal);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -116,7 +116,7 @@ snowflake interaction_id_from_token(const struct call *call, struct str token);
 
 /* Returns true if the app is installed only on the user's account. `owners` is the value of
  * authorizing_integration_owners. */
-bool is_installed_only_on_user(struct str owners);
+bool app_is_installed_only_on_user(struct str owners);
 
 /* --- user_events.c: events to the user ------------------------------------------------ */
 

@@ -167,7 +167,7 @@ void add_resolved_attachment(struct call *call, const struct attachment *a);
 struct str encode_interaction_payload_object_json(struct call *call, const struct type *type,
                                                   const void *object);
 /* Encodes the resolved objects as JSON. If there are none, the result has p == NULL. */
-struct str encode_resolved_json(struct call *call);
+struct str encode_resolved_objects_json(struct call *call);
 
 /* --- files.c -------------------------------------------------------------------------- */
 

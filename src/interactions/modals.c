@@ -208,7 +208,7 @@ static enum err parse_modal_field(struct modal_writer *f, const struct component
 
 /* --- values of all components, in the order of the modal's components ------------------- */
 
-static enum err write_component_json(struct modal_writer *f, const struct component *c)
+static enum err write_submitted_component_json(struct modal_writer *f, const struct component *c)
 {
     const struct component *inside = c->components.value.items;
     enum err e = OK;
@@ -222,11 +222,11 @@ static enum err write_component_json(struct modal_writer *f, const struct compon
         json_write_name(f->out, "components");
         json_begin_array(f->out);
         for (size_t i = 0; !e && i < c->components.value.count; i++)
-            e = write_component_json(f, &inside[i]);
+            e = write_submitted_component_json(f, &inside[i]);
         json_end_array(f->out);
     } else if (c->type == LABEL && c->component.value) {
         json_write_name(f->out, "component");
-        e = write_component_json(f, c->component.value);
+        e = write_submitted_component_json(f, c->component.value);
     } else if (c->custom_id.given == GIVEN) {
         e = parse_modal_field(f, c);
     }
@@ -234,8 +234,8 @@ static enum err write_component_json(struct modal_writer *f, const struct compon
     return e;
 }
 
-static enum err write_components_json(struct call *call, const struct list *parts,
-                                      struct json_writer *out)
+static enum err write_all_submitted_components_json(struct call *call, const struct list *parts,
+                                                    struct json_writer *out)
 {
     struct json_path data = json_path_key(NULL, STR("data")),
                      list = json_path_key(&data, STR("components"));
@@ -246,7 +246,7 @@ static enum err write_components_json(struct call *call, const struct list *part
     for (size_t i = 0; !e && i < parts->count; i++) {
         struct modal_writer f = { call, out, json_path_index(&list, i) };
 
-        e = write_component_json(&f, &c[i]);
+        e = write_submitted_component_json(&f, &c[i]);
     }
     json_end_array(out);
     return e;
@@ -269,7 +269,7 @@ static bool all_components_are_in_modal(const struct list *parts, const struct l
     return known;
 }
 
-static enum err write_modal_data(struct call *call, const struct stored_modal *modal)
+static enum err write_submitted_modal_data(struct call *call, const struct stored_modal *modal)
 {
     struct invocation_state *v = call_get_invocation_state(call);
     const struct interaction_request_data *in =
@@ -287,7 +287,7 @@ static enum err write_modal_data(struct call *call, const struct stored_modal *m
     json_write_name(&j, "custom_id");
     json_write_text(&j, modal->custom_id);
     json_write_name(&j, "components");
-    enum err e = write_components_json(call, &parts, &j);
+    enum err e = write_all_submitted_components_json(call, &parts, &j);
     json_end_object(&j);
     v->data = buf_move_to_arena(&out, call->arena);
     return e;
@@ -322,7 +322,7 @@ enum err read_and_check_submitted_modal(struct call *call)
     if (!modal)
         return ERR_UNKNOWN_INTERACTION;
     copy_fields_of_opening_interaction(v, &opener);
-    e = write_modal_data(call, modal);
+    e = write_submitted_modal_data(call, modal);
     if (!e && opener.message_id) {
         e = message_find_even_ephemeral(call, opener.channel_id, opener.message_id, &v->message);
         v->message.reactions.given = ABSENT;

@@ -71,7 +71,7 @@ static enum err read_app_permissions(struct call *call, uint64_t *ret)
     return member_permissions_in_channel(call->tx, &v->bot, call->target.channel, ret);
 }
 
-static enum err read_guild_objects(struct call *call)
+static enum err read_guild_channel_and_member(struct call *call)
 {
     struct invocation_state *v = call_get_invocation_state(call);
     struct payload_context *a = v->payload_context;
@@ -93,7 +93,7 @@ enum err read_interaction_payload_objects(struct call *call)
     struct payload_context *a = v->payload_context = arena_alloc(call->arena, sizeof *a);
 
     a->channel = *call->target.channel;
-    enum err e = v->it.guild_id ? read_guild_objects(call)
+    enum err e = v->it.guild_id ? read_guild_channel_and_member(call)
                                 : channel_read_recipients(call->tx, &a->channel, v->user.id);
     if (!e)
         e = entitlements_list_active(call->tx, v->application.id, v->user.id, v->it.guild_id,
@@ -171,7 +171,7 @@ static struct str encode_command_data(struct call *call)
 /* Appends the field `resolved` at the end of the object `data`. */
 static struct str append_resolved_json(struct call *call, struct str data)
 {
-    struct str resolved = encode_resolved_json(call);
+    struct str resolved = encode_resolved_objects_json(call);
 
     if (!resolved.p)
         return data;

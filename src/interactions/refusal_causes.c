@@ -46,7 +46,7 @@ static void explain_unknown_interaction(struct call *call, const struct interact
         explain_late_response(call, it);
 }
 
-static void explain_second_response(struct call *call, const struct interaction *it)
+static void explain_repeated_response(struct call *call, const struct interaction *it)
 {
     call_set_refusal_cause(
         call,
@@ -80,7 +80,7 @@ static void explain_unknown_token(struct call *call, const struct interaction *i
         explain_late_response(call, it);
 }
 
-enum err explain_interaction_refusal(struct call *call, const struct call_refusal *refusal)
+enum err explain_interaction_refusal(struct call *call, const struct call_refusal_cause *refusal)
 {
     const struct interaction *it = call->target.interaction;
 
@@ -91,7 +91,7 @@ enum err explain_interaction_refusal(struct call *call, const struct call_refusa
         explain_unknown_interaction(call, it);
         return OK;
     case ERR_ALREADY_ACKNOWLEDGED:
-        explain_second_response(call, it);
+        explain_repeated_response(call, it);
         return OK;
     case ERR_UNKNOWN_WEBHOOK:
         explain_unknown_token(call, it);

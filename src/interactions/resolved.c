@@ -298,7 +298,7 @@ struct str encode_interaction_payload_object_json(struct call *call, const struc
     return buf_move_to_arena(&out, call->arena);
 }
 
-struct str encode_resolved_json(struct call *call)
+struct str encode_resolved_objects_json(struct call *call)
 {
     const struct resolved_objects *r = &call_get_invocation_state(call)->resolved;
     bool any = r->users.given || r->members.given || r->roles.given || r->channels.given ||

@@ -32,8 +32,9 @@ static enum err read_everyone_permissions(struct call *call, const struct channe
     return member_permissions_in_channel(call->tx, &everyone_access, c, ret);
 }
 
-static enum err read_app_permissions(struct call *call, const struct interaction_response *r,
-                                     uint64_t *ret)
+static enum err read_permissions_of_app_in_channel(struct call *call,
+                                                   const struct interaction_response *r,
+                                                   uint64_t *ret)
 {
     const struct channel *c = &r->channel;
     struct member_access bot;
@@ -71,10 +72,10 @@ enum err read_interaction_response_context(struct call *call, const struct inter
     if (!e)
         e = user_find(call->tx, it->user_id, &ret->user);
     if (!e && message_needs_permissions(in))
-        e = read_app_permissions(call, ret, &permission_bits);
+        e = read_permissions_of_app_in_channel(call, ret, &permission_bits);
     if (e)
         return e;
-    ret->by_user_only = is_installed_only_on_user(it->owners);
+    ret->by_user_only = app_is_installed_only_on_user(it->owners);
     /* In a response an app may use all emoji that its bot could use. */
     ret->from = (struct message_sender){ .channel = &ret->channel,
                                          .perms = permission_bits | PERMISSION(USE_EXTERNAL_EMOJIS),

@@ -26,8 +26,8 @@ static void decode_map(struct json_decoder *d, const struct type *type, const st
                        struct list *out);
 
 /* Adds an error for a value of the wrong type, and skips the value. */
-static void refuse_json_value(struct json_decoder *d, const struct json_path *at, const char *code,
-                              const char *message)
+static void add_type_error_and_skip_value(struct json_decoder *d, const struct json_path *at,
+                                          const char *code, const char *message)
 {
     if (json_skip_value(&d->reader, NULL))
         form_add_error(d->form, at, code, "%s", message);
@@ -38,11 +38,11 @@ static __attribute__((noinline)) void refuse_composite_value(struct json_decoder
                                                              const struct json_path *at)
 {
     if (type->kind == KIND_OBJECT)
-        refuse_json_value(d, at, FORM_NOT_MODEL);
+        add_type_error_and_skip_value(d, at, FORM_NOT_MODEL);
     else if (type->kind == KIND_ARRAY)
-        refuse_json_value(d, at, FORM_NOT_LIST);
+        add_type_error_and_skip_value(d, at, FORM_NOT_LIST);
     else
-        refuse_json_value(d, at, FORM_NOT_DICT);
+        add_type_error_and_skip_value(d, at, FORM_NOT_DICT);
 }
 
 /* --- single values -------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static inline bool decode_short_int(struct json_reader *r, int64_t *ret)
     while (p < end && *p >= '0' && *p <= '9')
         v = v * 10 + (*p++ - '0');
     if (p == r->at || p == end || (*r->at == '0' && p > r->at + 1) ||
-        (*p != ',' && *p != '}' && *p != ']') || !json_reader_count_value(r))
+        (*p != ',' && *p != '}' && *p != ']') || !json_reader_count_towards_value_limit(r))
         return false;
     r->at = p;
     *ret = v;
@@ -85,7 +85,7 @@ static inline bool decode_plain_string_as_raw(struct json_reader *r, struct str 
 {
     const char *start = r->at, *p = find_plain_string_end(start, r->end);
 
-    if (!p || !json_reader_count_value(r))
+    if (!p || !json_reader_count_towards_value_limit(r))
         return false;
     r->at = p + 1;
     *out = str_slice(start, (size_t)(p + 1 - start));
@@ -94,8 +94,8 @@ static inline bool decode_plain_string_as_raw(struct json_reader *r, struct str 
 
 /* Not inlined, because decode_value, which calls this function, is inlined and must stay small. */
 static __attribute__((noinline)) void decode_scalar(struct json_decoder *d, const struct type *type,
-                                                    enum json_kind kind, const struct json_path *at,
-                                                    void *out)
+                                                    enum json_value_kind kind,
+                                                    const struct json_path *at, void *out)
 {
     struct json_reader *r = &d->reader;
     struct scalar_value s;
@@ -138,7 +138,7 @@ static bool consume_null_if_allowed(struct json_decoder *d, const struct type *t
 
 static __attribute__((noinline)) bool decode_comma_separated_list(struct json_decoder *d,
                                                                   const struct type *type,
-                                                                  enum json_kind kind,
+                                                                  enum json_value_kind kind,
                                                                   const struct json_path *at,
                                                                   struct list *out);
 
@@ -151,7 +151,7 @@ static struct decode_plan *get_plan_of_list_items(const struct type *type)
  * registers that this type needs. */
 static inline __attribute__((always_inline)) void decode_composite(struct json_decoder *d,
                                                                    const struct type *type,
-                                                                   enum json_kind kind,
+                                                                   enum json_value_kind kind,
                                                                    const struct json_path *at,
                                                                    void *out)
 {
@@ -170,7 +170,7 @@ static inline __attribute__((always_inline)) void decode_composite(struct json_d
  * function only selects the function that does the work. */
 static inline __attribute__((always_inline)) void decode_value(struct json_decoder *d,
                                                                const struct type *type,
-                                                               enum json_kind kind,
+                                                               enum json_value_kind kind,
                                                                const struct json_path *at,
                                                                void *out)
 {
@@ -226,7 +226,7 @@ static inline bool decode_field_value(struct json_decoder *d, const struct field
                                       const struct json_path *up)
 {
     json_reader_skip_space(&d->reader);
-    enum json_kind kind = json_peek_kind(&d->reader);
+    enum json_value_kind kind = json_peek_kind(&d->reader);
     if (kind == JSON_NULL || is_empty_treated_as_null(&d->reader, f->type))
         return decode_null_field(d, f, object);
     struct json_path at = json_path_key(up, f->name);
@@ -257,7 +257,7 @@ static inline void decode_field(struct json_decoder *d, struct decode_progress *
                    : f->type->kind == KIND_RAW && decode_plain_string_as_raw(r, &text)) {
         *(struct str *)field_get_value_address(f, p->object, GIVEN) = text;
     } else if (!decode_field_value(d, f, p->object, up)) {
-        decode_unmark_field(p);
+        decode_unmark_field_present(p);
     }
 }
 
@@ -467,25 +467,25 @@ static inline __attribute__((always_inline)) void decode_element_value(struct js
                                                                        void *out)
 {
     json_reader_skip_space(&d->reader);
-    enum json_kind kind = json_peek_kind(&d->reader);
+    enum json_value_kind kind = json_peek_kind(&d->reader);
 
     if (kind == JSON_NULL && type->kind == KIND_OBJECT)
-        refuse_json_value(d, at, FORM_ITEM_REQUIRED);
+        add_type_error_and_skip_value(d, at, FORM_ITEM_REQUIRED);
     else if (kind == JSON_NULL && type->kind != KIND_RAW)
-        refuse_json_value(d, at, FORM_REQUIRED);
+        add_type_error_and_skip_value(d, at, FORM_REQUIRED);
     else
         decode_value(d, type, kind, at, out);
 }
 
-static size_t max_list_items(const struct type *type)
+static size_t get_max_list_items(const struct type *type)
 {
     return type->max ? (size_t)type->max : DEFAULT_MAX_ITEMS;
 }
 
-static inline void check_item_count(struct json_decoder *d, const struct type *type, size_t count,
-                                    const struct json_path *at)
+static inline void check_array_item_count(struct json_decoder *d, const struct type *type,
+                                          size_t count, const struct json_path *at)
 {
-    if (count > max_list_items(type) || count < (size_t)type->min)
+    if (count > get_max_list_items(type) || count < (size_t)type->min)
         check_length_limits(d->form, type, count, DEFAULT_MAX_ITEMS, at);
 }
 
@@ -522,7 +522,7 @@ static __attribute__((noinline)) void decode_array(struct json_decoder *d, const
 {
     struct json_reader *r = &d->reader;
     struct json_path here = json_path_index(at, 0);
-    size_t size = schema_list_item_size(type->of), most = max_list_items(type);
+    size_t size = schema_list_item_size(type->of), most = get_max_list_items(type);
 
     for (bool more = json_reader_enter_to_first_element(r, false); more;
          more = json_reader_move_to_next_element(r, false), here.index++) {
@@ -541,12 +541,12 @@ static __attribute__((noinline)) void decode_array(struct json_decoder *d, const
         if (!type_is_plain_string(type->of) || !decode_plain_string(r, type->of, item))
             decode_element_value(d, type->of, &here, item);
     }
-    check_item_count(d, type, here.index, at);
+    check_array_item_count(d, type, here.index, at);
 }
 
 /* Decodes an array from a comma-separated string if the type allows that (TYPE_EITHER). */
 static bool decode_comma_separated_list(struct json_decoder *d, const struct type *type,
-                                        enum json_kind kind, const struct json_path *at,
+                                        enum json_value_kind kind, const struct json_path *at,
                                         struct list *out)
 {
     struct str text;
@@ -560,11 +560,11 @@ static bool decode_comma_separated_list(struct json_decoder *d, const struct typ
         struct scalar_value s = { .kind = JSON_STRING, .text = str_trim(str_cut(&text, ',')) };
         struct json_path here = json_path_index(at, count);
 
-        if (count < max_list_items(type))
+        if (count < get_max_list_items(type))
             decode_scalar_value(d->form, type->of, &s, &here,
                                 list_append(d->form->arena, out, schema_list_item_size(type->of)));
     }
-    check_item_count(d, type, count, at);
+    check_array_item_count(d, type, count, at);
     return true;
 }
 
@@ -599,7 +599,7 @@ static __attribute__((noinline)) bool decode_map_entry(struct json_decoder *d,
 
     if (entry) {
         form_remove_errors_at(d->form, &at);
-    } else if (out->count < max_list_items(type)) {
+    } else if (out->count < get_max_list_items(type)) {
         entry = list_append_unzeroed(d->form->arena, out, size);
     } else {
         json_skip_value(r, NULL);
@@ -635,7 +635,8 @@ static inline bool decode_string_map_entry_fast(struct json_decoder *d, const st
     key = str_slice(start + 1, (size_t)(colon - start - 2));
     value = str_slice(colon + 2, (size_t)(p - colon - 2));
     if (!length_is_certainly_valid(type->of, value.n) || r->values >= r->values_max ||
-        out->count >= max_list_items(type) || find_map_entry(out, sizeof(struct string_pair), key))
+        out->count >= get_max_list_items(type) ||
+        find_map_entry(out, sizeof(struct string_pair), key))
         return false;
     r->values++;
     r->at = p + 1;
@@ -656,7 +657,7 @@ static __attribute__((noinline)) void decode_map(struct json_decoder *d, const s
         if ((!simple || !decode_string_map_entry_fast(d, type, out)) &&
             !decode_map_entry(d, type, at, out))
             skipped++;
-    check_item_count(d, type, out->count + skipped, at);
+    check_array_item_count(d, type, out->count + skipped, at);
 }
 
 /* --- entry points --------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-static const char *json_schema_type_name(enum json_type_kind kind)
+static const char *get_json_schema_type_name(enum json_type_kind kind)
 {
     switch (kind) {
     case KIND_INT:
@@ -24,7 +24,7 @@ static const char *json_schema_type_name(enum json_type_kind kind)
     }
 }
 
-static const char *json_schema_format(enum json_type_kind kind)
+static const char *get_json_schema_format(enum json_type_kind kind)
 {
     switch (kind) {
     case KIND_ID:
@@ -96,7 +96,7 @@ static void write_enum_values(struct json_writer *j, const struct type *type, bo
 
 static void write_type_name(struct json_writer *j, const struct type *type, bool nullable)
 {
-    const char *name = json_schema_type_name(type->kind);
+    const char *name = get_json_schema_type_name(type->kind);
 
     if (!name)
         return;
@@ -108,7 +108,7 @@ static void write_type_name(struct json_writer *j, const struct type *type, bool
         json_write_text(j, STR("null"));
         json_end_array(j);
     }
-    write_text_member(j, STR("format"), json_schema_format(type->kind));
+    write_text_member(j, STR("format"), get_json_schema_format(type->kind));
 }
 
 static void write_schema_reference(struct json_writer *j, const struct schema *schema)
@@ -191,7 +191,7 @@ static void write_fields_schema(struct json_writer *j, const struct schema *sche
 /* Writes the JSON Schema members of a type into an object that the caller has begun. */
 static void write_type_schema_members(struct json_writer *j, const struct type *type, bool nullable)
 {
-    type = type_for_documentation(type);
+    type = type_get_documented_type(type);
     bool named = type->kind == KIND_OBJECT && type->schema->name;
 
     if (named && nullable) {
@@ -243,7 +243,7 @@ void schema_describe_object(struct json_writer *j, const struct schema *schema)
     json_end_object(j);
 }
 
-static const char *type_kind_name(const struct type *type)
+static const char *get_type_kind_name(const struct type *type)
 {
     static const char *const words[] = {
         [KIND_STRING] = "string",  [KIND_INT] = "integer",  [KIND_REAL] = "number",
@@ -257,7 +257,7 @@ static const char *type_kind_name(const struct type *type)
     return words[type->kind];
 }
 
-static const char *limit_unit_name(enum json_type_kind kind)
+static const char *get_limit_unit_name(enum json_type_kind kind)
 {
     switch (kind) {
     case KIND_STRING:
@@ -292,13 +292,13 @@ static void append_limits_phrase(struct buf *out, const struct type *type)
         buf_printf(out, ", at most %lld", (long long)max);
     else
         return;
-    buf_add_str(out, str_of(limit_unit_name(type->kind)));
+    buf_add_str(out, str_of(get_limit_unit_name(type->kind)));
 }
 
 void schema_append_description(struct buf *out, const struct type *type)
 {
-    type = type_for_documentation(type);
-    buf_add_str(out, str_of(type_kind_name(type)));
+    type = type_get_documented_type(type);
+    buf_add_str(out, str_of(get_type_kind_name(type)));
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP) {
         buf_add_char(out, '[');
         schema_append_description(out, type->of);

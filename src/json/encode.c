@@ -42,15 +42,15 @@ static void cache_object_encoding(struct encoded_objects *e, const struct schema
 }
 
 /* Encodes a list element. `known` contains the objects already encoded in this list, or is NULL. */
-static void encode_value_of_type(struct json_writer *j, struct encoded_objects *known,
-                                 const struct type *type, const void *item);
+static void encode_element_of_list(struct json_writer *j, struct encoded_objects *known,
+                                   const struct type *type, const void *item);
 static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
 /* Encodes an object that a struct member points to, or copies its earlier encoding from `known`. No
  * comma is written, because the member's name precedes the object. */
-static void encode_object_cached(struct json_writer *j, struct encoded_objects *known,
-                                 const struct schema *schema, const void *object)
+static void encode_object_or_copy_cached(struct json_writer *j, struct encoded_objects *known,
+                                         const struct schema *schema, const void *object)
 {
     size_t at = j->out->n;
 
@@ -69,7 +69,7 @@ static void encode_list_items(struct json_writer *j, struct encoded_objects *kno
 
     json_begin_array(j);
     for (size_t i = 0; i < list->count; i++, item += size)
-        encode_value_of_type(j, known, of, item);
+        encode_element_of_list(j, known, of, item);
     json_end_array(j);
 }
 
@@ -91,13 +91,13 @@ static void encode_map(struct json_writer *j, struct encoded_objects *known, con
     json_begin_object(j);
     for (size_t i = 0; i < list->count; i++, entry += size) {
         json_write_escaped_key(j, *(const struct str *)(const void *)entry);
-        encode_value_of_type(j, known, of, entry + sizeof(struct str));
+        encode_element_of_list(j, known, of, entry + sizeof(struct str));
     }
     json_end_object(j);
 }
 
-static void encode_value_of_type(struct json_writer *j, struct encoded_objects *known,
-                                 const struct type *type, const void *item)
+static void encode_element_of_list(struct json_writer *j, struct encoded_objects *known,
+                                   const struct type *type, const void *item)
 {
     switch (type->kind) {
     case KIND_STRING:
@@ -164,9 +164,10 @@ static void encode_value(struct json_writer *j, struct encoded_objects *known,
 {
     member += member_type_infos[f->member].value;
     if (f->type->kind == KIND_OBJECT)
-        encode_object_cached(j, known, f->type->schema, *(void *const *)(const void *)member);
+        encode_object_or_copy_cached(j, known, f->type->schema,
+                                     *(void *const *)(const void *)member);
     else
-        encode_value_of_type(j, known, f->type, member);
+        encode_element_of_list(j, known, f->type, member);
 }
 
 static void encode_field(struct json_writer *j, struct encoded_objects *known,
@@ -222,5 +223,5 @@ void schema_encode_object(struct json_writer *j, const struct schema *schema, co
 
 void schema_encode(struct json_writer *j, const struct type *type, const void *value)
 {
-    encode_value_of_type(j, NULL, type, value);
+    encode_element_of_list(j, NULL, type, value);
 }

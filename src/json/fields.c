@@ -19,7 +19,7 @@
                              .value = offsetof(type_, value), \
                              .opt = true }
 
-const struct member_type_info member_type_infos[] = {
+const struct struct_member_layout member_type_infos[] = {
     PLAIN(POINTER, void *, KIND(OBJECT)),
     PLAIN(STR, struct str, KIND(STRING) | KIND(RAW)),
     PLAIN(INT, int64_t, KIND(INT) | KIND(TIME)),
@@ -154,14 +154,14 @@ bool decode_mark_field_present(struct decode_progress *p)
     return false;
 }
 
-void decode_unmark_field(struct decode_progress *p)
+void decode_unmark_field_present(struct decode_progress *p)
 {
     p->seen &= ~(1ULL << (p->next - 1));
 }
 
 void *field_get_value_address(const struct field *f, char *object, enum field_presence given)
 {
-    const struct member_type_info *info = &member_type_infos[f->member];
+    const struct struct_member_layout *info = &member_type_infos[f->member];
     char *member = object + f->offset, *value = member + info->value;
 
     if (info->opt)

@@ -23,7 +23,7 @@ struct form_node {
 
 /* Returns the text of a path element. If the element is an array index, writes its digits to
  * `text`. */
-static struct str path_element_text(const struct json_path *at, char text[20])
+static struct str format_path_element(const struct json_path *at, char text[20])
 {
     if (at->key.p)
         return at->key;
@@ -46,7 +46,7 @@ static struct form_node *find_error_node(const struct form *f, const struct json
     if (!at)
         return f->root;
     struct form_node *up = find_error_node(f, at->up);
-    return up ? *find_child_slot(up, path_element_text(at, text)) : NULL;
+    return up ? *find_child_slot(up, format_path_element(at, text)) : NULL;
 }
 
 static struct form_node *get_or_create_error_node(struct form *f, const struct json_path *at)
@@ -60,7 +60,7 @@ static struct form_node *get_or_create_error_node(struct form *f, const struct j
     }
 
     struct form_node *up = get_or_create_error_node(f, at->up);
-    struct str key = path_element_text(at, text);
+    struct str key = format_path_element(at, text);
     struct form_node **slot = find_child_slot(up, key);
     if (!*slot) {
         *slot = arena_alloc(f->arena, sizeof **slot);
@@ -166,12 +166,12 @@ void form_remove_errors_at(struct form *f, const struct json_path *at)
     f->root = NULL;
 }
 
-bool form_find_error_at(const struct form *f, const struct json_path *at)
+bool form_has_error_at_or_below(const struct form *f, const struct json_path *at)
 {
     return f->dropped || find_error_node(f, at);
 }
 
-static void write_errors_json(const struct form_error *problem, struct json_writer *j)
+static void write_error_array_json(const struct form_error *problem, struct json_writer *j)
 {
     json_write_name(j, "_errors");
     json_begin_array(j);
@@ -190,7 +190,7 @@ static void write_error_node_json(const struct form_node *node, struct json_writ
 {
     json_begin_object(j);
     if (node->problems)
-        write_errors_json(node->problems, j);
+        write_error_array_json(node->problems, j);
     for (const struct form_node *c = node->children; c; c = c->next) {
         json_write_escaped_key(j, c->key);
         write_error_node_json(c, j);
@@ -215,11 +215,11 @@ static const struct form_node *find_first_error_node(const struct form_node *nod
     return node;
 }
 
-static void append_node_path(const struct form_node *node, struct buf *out)
+static void append_path_of_error_node(const struct form_node *node, struct buf *out)
 {
     if (!node->up)
         return;
-    append_node_path(node->up, out);
+    append_path_of_error_node(node->up, out);
     if (node->up->up)
         buf_add_char(out, '.');
     buf_add_str(out, node->key);
@@ -231,7 +231,7 @@ void form_append_text_of_first_error(const struct form *f, struct buf *out)
 
     if (!node)
         return;
-    append_node_path(node, out);
+    append_path_of_error_node(node, out);
     if (node->up)
         buf_add_lit(out, ": ");
     buf_add_str(out, node->problems->message);

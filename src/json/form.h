@@ -69,10 +69,10 @@ void form_remove_errors_at(struct form *f, const struct json_path *at);
 /* Returns true if there is an error at this path or below it. Checks that combine several fields
  * use it to skip invalid fields. If errors were dropped, always returns true, because any path may
  * have had an error. */
-bool form_find_error_at(const struct form *f, const struct json_path *at);
+bool form_has_error_at_or_below(const struct form *f, const struct json_path *at);
 static inline bool form_has_error_at(const struct form *f, const struct json_path *at)
 {
-    return form_has_errors(f) && form_find_error_at(f, at);
+    return form_has_errors(f) && form_has_error_at_or_below(f, at);
 }
 
 /* Adds an error for a missing field, unless the field already has an error. */

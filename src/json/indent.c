@@ -8,7 +8,7 @@ static void append_indented_newline(struct buf *out, int depth)
         buf_add_lit(out, "  ");
 }
 
-static size_t quoted_string_length(const char *p, const char *end)
+static size_t get_quoted_string_length(const char *p, const char *end)
 {
     const char *at = p + 1;
 
@@ -36,7 +36,7 @@ void json_indent(struct str text, struct buf *out)
 
         switch (*p) {
         case '"':
-            n = quoted_string_length(p, end);
+            n = get_quoted_string_length(p, end);
             buf_add(out, p, n);
             break;
         case '{':

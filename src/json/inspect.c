@@ -25,7 +25,7 @@ static bool mark_schema_visited(struct schema_walk_state *w, const struct schema
  * options. */
 static void visit_type_schemas(struct schema_walk_state *w, const struct type *type)
 {
-    type = type_for_documentation(type);
+    type = type_get_documented_type(type);
     while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
         type = type->of;
     if (type->kind != KIND_OBJECT || !mark_schema_visited(w, type->schema))

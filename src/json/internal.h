@@ -15,19 +15,19 @@ enum {
     MAX_FIELD_NAME_BYTES = 60
 };
 
-/* Describes the C type of a struct member (enum member_kind). */
-struct member_type_info {
+/* Describes the C type of a struct member (enum struct_member_kind). */
+struct struct_member_layout {
     const char *name;
     unsigned kinds;
     uint8_t size;
     uint8_t value; /* offset in bytes of the value in the member */
     bool opt;      /* whether the member starts with an enum field_presence */
 };
-extern const struct member_type_info member_type_infos[];
+extern const struct struct_member_layout member_type_infos[];
 
 /* A JSON value that is neither an array nor an object. */
 struct scalar_value {
-    enum json_kind kind;
+    enum json_value_kind kind;
     bool truth;
     bool of_text; /* whether the value comes from a query or form, where numbers are text, too */
     struct json_number number;
@@ -88,7 +88,7 @@ bool decode_field_is_present(const struct decode_progress *p, size_t field);
 /* Marks the last found field as present. If it was already marked, because its key occurs twice,
  * clears its struct member and returns true. */
 bool decode_mark_field_present(struct decode_progress *p);
-void decode_unmark_field(struct decode_progress *p);
+void decode_unmark_field_present(struct decode_progress *p);
 /* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
 void decode_finish_object(struct decode_progress *p, struct form *form, const struct json_path *at);
 
@@ -112,7 +112,7 @@ static inline void *list_append_unzeroed(struct arena *arena, struct list *list,
     return (char *)list->items + list->count++ * size;
 }
 
-static inline const struct type *type_for_documentation(const struct type *type)
+static inline const struct type *type_get_documented_type(const struct type *type)
 {
     return type->kind == KIND_RAW && type->show ? type->of : type;
 }

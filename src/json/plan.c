@@ -33,7 +33,7 @@ static void plan_step_set_unmatchable(struct decode_plan_step *s)
     s->last = ~s->key[0];
 }
 
-static void plan_step_set_key(struct decode_plan_step *s, struct str name)
+static void plan_step_set_quoted_name(struct decode_plan_step *s, struct str name)
 {
     char key[STEP_KEY_BYTES] = ",\"";
     size_t n = name.n + 4;
@@ -103,9 +103,9 @@ static enum decode_plan_step_kind choose_plan_step_kind(struct decode_plan_step 
 
 static void plan_step_init(struct decode_plan_step *s, const struct field *f, size_t index)
 {
-    const struct member_type_info *info = &member_type_infos[f->member];
+    const struct struct_member_layout *info = &member_type_infos[f->member];
 
-    plan_step_set_key(s, f->name);
+    plan_step_set_quoted_name(s, f->name);
     s->bit = UINT64_C(1) << index;
     s->member = (uint16_t)f->offset;
     s->value = (uint16_t)(f->offset + info->value);

@@ -53,7 +53,7 @@ static void decode_query_value(struct form *form, const struct type *type, struc
 }
 
 /* Decodes a comma-separated list. Stops after one item more than the maximum, which is enough for
- * check_list_lengths to report an error. */
+ * check_array_lengths_of_query to report an error. */
 static void decode_query_list(struct form *form, const struct type *type, struct str text,
                               const struct json_path *at, struct list *out)
 {
@@ -104,7 +104,7 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
 
 /* Checks the number of items of arrays. Called at the end of the query, because keys may be
  * repeated. */
-static void check_list_lengths(struct query_decoder *q)
+static void check_array_lengths_of_query(struct query_decoder *q)
 {
     const struct field *f = q->progress.schema->fields;
 
@@ -132,7 +132,7 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
         if (f)
             decode_query_parameter(&q, f, value);
     }
-    check_list_lengths(&q);
+    check_array_lengths_of_query(&q);
     decode_finish_object(&q.progress, form, NULL);
     if (form_has_errors(form))
         return ERR_INVALID_FORM_BODY;

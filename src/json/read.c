@@ -23,9 +23,10 @@ static const unsigned char kind_of_first_byte[256] = {
     ['9'] = JSON_NUMBER,
 };
 
-enum json_kind json_peek_kind(struct json_reader *r)
+enum json_value_kind json_peek_kind(struct json_reader *r)
 {
-    enum json_kind kind = r->at < r->end ? kind_of_first_byte[(unsigned char)*r->at] : JSON_BAD;
+    enum json_value_kind kind =
+        r->at < r->end ? kind_of_first_byte[(unsigned char)*r->at] : JSON_BAD;
 
     if (kind == JSON_BAD)
         json_reader_fail(r);
@@ -36,7 +37,7 @@ static inline __attribute__((always_inline)) bool read_literal(struct json_reade
                                                                struct str word)
 {
     if ((size_t)(r->end - r->at) < word.n || memcmp(r->at, word.p, word.n) != 0 ||
-        !json_reader_count_value(r))
+        !json_reader_count_towards_value_limit(r))
         return json_reader_fail(r);
     r->at += word.n;
     return true;
@@ -102,10 +103,10 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
     }
     *raw = str_slice(r->at, (size_t)(p - r->at));
     r->at = p;
-    return json_reader_count_value(r);
+    return json_reader_count_towards_value_limit(r);
 }
 
-static void set_integer(struct json_number *n, bool minus, uint64_t u)
+static void set_number_to_integer(struct json_number *n, bool minus, uint64_t u)
 {
     n->kind = u > INT64_MAX && !minus ? NUMBER_UINT : NUMBER_INT;
     n->u = u;
@@ -125,7 +126,7 @@ bool json_read_number(struct json_reader *r, struct json_number *ret)
     if (!whole)
         whole = str_to_u64(str_skip_bytes(raw, minus), &u);
     if (whole && (!minus || u <= (uint64_t)INT64_MAX + 1))
-        set_integer(ret, minus, u);
+        set_number_to_integer(ret, minus, u);
     else
         *ret = (struct json_number){ .kind = NUMBER_REAL, .d = parse_double(raw) };
     ret->raw = raw;
@@ -260,7 +261,7 @@ bool json_reader_read_colon_slow(struct json_reader *r, const char *p)
 
 bool json_read_string(struct json_reader *r, struct str *ret)
 {
-    return json_reader_count_value(r) && json_reader_read_string(r, ret);
+    return json_reader_count_towards_value_limit(r) && json_reader_read_string(r, ret);
 }
 
 void json_enter_container(struct json_reader *r)

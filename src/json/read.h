@@ -17,7 +17,7 @@ struct arena;
 
 enum { JSON_MAX_DEPTH = 64, JSON_MAX_VALUES = 100000, JSON_MARGIN = 64 };
 
-enum json_kind {
+enum json_value_kind {
     JSON_BAD,
     JSON_NULL,
     JSON_BOOL,
@@ -52,7 +52,7 @@ struct json_reader {
 void json_reader_init(struct json_reader *r, struct str text, struct arena *arena);
 
 /* Returns the kind of the next value without consuming it. */
-enum json_kind json_peek_kind(struct json_reader *r);
+enum json_value_kind json_peek_kind(struct json_reader *r);
 
 /* json_read_null, json_read_bool, json_read_number and json_read_string read one value of the kind
  * that json_peek_kind has returned. */

@@ -32,7 +32,7 @@ static inline const char *skip_json_space(const char *p, const char *end)
 
 /* Counts a value against the limit of values. Until the first array or object is entered, the limit
  * values_max is 1. */
-static inline bool json_reader_count_value(struct json_reader *r)
+static inline bool json_reader_count_towards_value_limit(struct json_reader *r)
 {
     if (r->values >= r->values_max)
         return json_reader_fail(r);
@@ -87,7 +87,9 @@ static inline bool json_reader_enter_container_uncounted(struct json_reader *r, 
 
 static inline bool json_reader_count_and_enter_container(struct json_reader *r, bool object)
 {
-    return json_reader_count_value(r) ? json_reader_enter_container_uncounted(r, object) : false;
+    return json_reader_count_towards_value_limit(r)
+               ? json_reader_enter_container_uncounted(r, object)
+               : false;
 }
 
 /* Enters the array or object and moves to its first element. */

@@ -140,7 +140,7 @@ struct string_pair {
 };
 
 /* The C type of a struct member; set by the macro FIELD. */
-enum member_kind {
+enum struct_member_kind {
     MEMBER_POINTER, /* pointer to the struct of an object; NULL if the object is absent (or null, if
                      * nullable) */
     MEMBER_STR,
@@ -197,7 +197,7 @@ enum field_flags {
 struct field {
     struct str name; /* a NULL pointer ends the list */
     size_t offset;
-    enum member_kind member;
+    enum struct_member_kind member;
     const struct type *type;
     unsigned flags;
     /* Default value of an OPTIONAL field whose member has no presence flag, for bodies in which the

@@ -22,7 +22,7 @@ static void skip_scalar_or_enter_container(struct syntax_error_walk *w)
 {
     w->before = w->r.at;
     w->no_comma = false;
-    enum json_kind kind = json_peek_kind(&w->r);
+    enum json_value_kind kind = json_peek_kind(&w->r);
 
     if (kind != JSON_ARRAY && kind != JSON_OBJECT) {
         json_skip_value(&w->r, NULL);
@@ -53,7 +53,7 @@ static bool move_to_next_member(struct syntax_error_walk *w)
     return found;
 }
 
-static bool walk_json_text(struct syntax_error_walk *w)
+static bool find_syntax_error_in_json(struct syntax_error_walk *w)
 {
     skip_scalar_or_enter_container(w);
     while (!w->r.bad && w->r.depth)
@@ -125,7 +125,7 @@ struct str json_describe_syntax_error(struct str text, struct arena *arena)
     struct buf out;
 
     json_reader_init(&w->r, text, arena);
-    if (walk_json_text(w))
+    if (find_syntax_error_in_json(w))
         return STR("");
     buf_init(&out, SIZE_MAX);
     append_line_and_column(text, w->before, &out);

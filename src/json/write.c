@@ -138,7 +138,7 @@ static char short_escape_letter(unsigned char c)
     }
 }
 
-static size_t length_before_first_escape(struct str s)
+static size_t get_length_before_first_escape(struct str s)
 {
     size_t i = 0;
 
@@ -153,7 +153,7 @@ static size_t length_before_first_escape(struct str s)
     return i;
 }
 
-static size_t escaped_length(struct str s)
+static size_t compute_escaped_length(struct str s)
 {
     size_t n = s.n;
 
@@ -181,7 +181,7 @@ static char *write_escape_sequence(char *at, unsigned char c)
 static char *write_escaped_string(char *at, struct str s)
 {
     while (s.n) {
-        size_t plain = length_before_first_escape(s);
+        size_t plain = get_length_before_first_escape(s);
 
         memcpy(at, s.p, plain);
         at += plain;
@@ -194,9 +194,9 @@ static char *write_escaped_string(char *at, struct str s)
 
 void json_write_text(struct json_writer *j, struct str s)
 {
-    size_t plain = length_before_first_escape(s);
+    size_t plain = get_length_before_first_escape(s);
     struct str rest = str_skip_bytes(s, plain);
-    char *at = reserve_space_for_value(j, plain + escaped_length(rest) + 2);
+    char *at = reserve_space_for_value(j, plain + compute_escaped_length(rest) + 2);
 
     if (!at)
         return;

@@ -151,7 +151,7 @@ unsigned command_integration_type_bits(const struct command *k);
 
 /* Finds the text for a locale in a list of localizations. If there is none, tries a related locale:
  * en-US and en-GB replace each other, es-ES replaces es-419. Returns false if no text is found. */
-bool find_localized_text(const struct opt_list *dictionary, struct str locale, struct str *ret);
+bool localizations_find_text(const struct opt_list *dictionary, struct str locale, struct str *ret);
 
 /* command_apply_locale replaces the localizations of a command by the text of one locale.
  * COMMAND_FORM_LIST adds this text as …_localized. COMMAND_FORM_INDEX puts it in place of the
@@ -163,7 +163,7 @@ void command_choice_localize(struct command_choice *c, struct str locale,
                              enum command_localization_form form);
 
 /* Returns the bit of a locale in a set of locales, or 0 if the locale is not supported. */
-uint64_t get_bit_of_locale(struct str locale);
+uint64_t locale_get_bit(struct str locale);
 /* Supported two-letter locales: one bit per second letter, indexed by the first letter. */
 extern const uint32_t supported_locale_letters[26];
 static inline bool locale_is_supported(struct str locale)
@@ -174,7 +174,7 @@ static inline bool locale_is_supported(struct str locale)
         if (a < 26 && b < 26)
             return supported_locale_letters[a] >> b & 1;
     }
-    return get_bit_of_locale(locale) != 0;
+    return locale_get_bit(locale) != 0;
 }
 uint64_t command_locale_bits(const struct command *k);
 /* Returns the bits of all locales whose text a reader with this locale may get. */

@@ -71,7 +71,7 @@ const struct schema voice_call_delete_event_schema = {
 
 /* Converts a voice state for the relay. A user who requests to speak or is invited to speak on a
  * stage may not send audio or video yet. Self mute has the same effect as a mute by a moderator. */
-struct relay_voice_state relay_voice_state_from(const struct voice_state *s)
+struct relay_voice_state relay_voice_state_from_voice_state(const struct voice_state *s)
 {
     struct relay_voice_state f = {
         .guild_id = voice_state_guild_id(s),

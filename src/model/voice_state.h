@@ -90,7 +90,7 @@ static inline snowflake voice_state_channel_id(const struct voice_state *s)
 }
 
 /* Converts a voice state for the relay. The salt is all zeros if the state has none. */
-struct relay_voice_state relay_voice_state_from(const struct voice_state *s);
+struct relay_voice_state relay_voice_state_from_voice_state(const struct voice_state *s);
 
 extern const struct schema voice_state_schema, voice_server_schema;
 extern const struct schema voice_call_schema; /* payload of CALL_CREATE and CALL_UPDATE */

@@ -89,7 +89,7 @@ static void check_deadlines_until_time_limit(struct loop *l, int64_t until)
 {
     bool all = true;
 
-    loop_begin_measured_part("deadlines");
+    loop_set_measured_activity("deadlines");
     l->timer_at = 0;
     for (struct list_link *at = l->deadline_lists.next; at != &l->deadline_lists && all;
          at = at->next)

@@ -77,7 +77,7 @@ static void run_posted_messages(uv_async_t *wake)
     struct loop *l = container_of(wake, struct loop, wake);
     int64_t until = clock_monotonic_ns() + MAX_MESSAGES_NS;
 
-    loop_begin_measured_part("posts");
+    loop_set_measured_activity("posts");
     collect_posted_messages(l);
     while (l->waiting && (l->stops || clock_monotonic_ns() < until)) {
         struct loop_message *p = l->waiting;
@@ -105,7 +105,7 @@ static void run_call_of_waiting_thread(struct loop_message *p)
     sem_post(&c->done);
 }
 
-void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
+void loop_run_function_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void *arg)
 {
     struct blocking_call c = {
         .post.run = run_call_of_waiting_thread, .loop = l, .fn = fn, .arg = arg
@@ -172,7 +172,7 @@ static void on_iteration_end(uv_prepare_t *prepare)
     struct loop *l = container_of(prepare, struct loop, prepare);
     struct list_link *at = l->iteration_ends.next;
 
-    loop_begin_measured_part("end_of_turn");
+    loop_set_measured_activity("end_of_turn");
     if (l->all->on_iteration_end)
         l->all->on_iteration_end(l, l->all->arg);
     while (at != &l->iteration_ends) {
@@ -184,12 +184,12 @@ static void on_iteration_end(uv_prepare_t *prepare)
     stall_meter_end_iteration(&l->meter);
 }
 
-void loop_add_end_callback(struct loop *l, struct loop_end_callback *e)
+void loop_add_stop_callback(struct loop *l, struct loop_stop_callback *e)
 {
     linked_list_append(&l->ends, &e->link);
 }
 
-void loop_remove_end_callback(struct loop_end_callback *e)
+void loop_remove_stop_callback(struct loop_stop_callback *e)
 {
     linked_list_remove(&e->link);
 }
@@ -197,7 +197,7 @@ void loop_remove_end_callback(struct loop_end_callback *e)
 static void run_loop_end_callbacks(struct loop *l)
 {
     while (!linked_list_is_empty(&l->ends)) {
-        struct loop_end_callback *e = container_of(l->ends.next, struct loop_end_callback, link);
+        struct loop_stop_callback *e = container_of(l->ends.next, struct loop_stop_callback, link);
 
         linked_list_remove(&e->link);
         e->run(e);
@@ -296,7 +296,7 @@ struct loop *loops_get_loop_at(const struct loops *ls, unsigned i)
     return &ls->loop[i];
 }
 
-unsigned loop_index(const struct loop *l)
+unsigned loop_get_index(const struct loop *l)
 {
     return l->index;
 }
@@ -311,8 +311,8 @@ struct loop *loop_get_current(void)
     return current;
 }
 
-void loop_begin_measured_part(const char *name)
+void loop_set_measured_activity(const char *name)
 {
     if (current)
-        stall_meter_begin_part_of_iteration(&current->meter, name);
+        stall_meter_begin_measuring_activity(&current->meter, name);
 }

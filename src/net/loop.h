@@ -28,13 +28,13 @@ void loops_stop(struct loops *ls);
 unsigned loops_get_count(const struct loops *ls);
 struct loop *loops_get_loop_at(const struct loops *ls, unsigned i);
 
-unsigned loop_index(const struct loop *l);
+unsigned loop_get_index(const struct loop *l);
 uv_loop_t *loop_get_uv_loop(struct loop *l);
 struct loop *loop_get_current(void);
 
 /* From now on, counts the loop's time as time of the activity `name` (a string literal), for
  * /metrics. Has no effect on other threads. */
-void loop_begin_measured_part(const char *name);
+void loop_set_measured_activity(const char *name);
 
 /* A message to a loop, embedded in the object that it concerns. Any thread may send messages; the
  * messages of one thread arrive in order. Any number of pending messages needs one wake-up. A loop
@@ -65,15 +65,15 @@ void loop_remove_iteration_callback(struct loop_iteration_callback *t);
 
 /* A callback that runs when the loop stops. It closes libuv handles that no other object closes.
  * Add and remove it on the loop's thread. */
-struct loop_end_callback {
+struct loop_stop_callback {
     struct list_link link;
-    void (*run)(struct loop_end_callback *e);
+    void (*run)(struct loop_stop_callback *e);
 };
-void loop_add_end_callback(struct loop *l, struct loop_end_callback *e);
-void loop_remove_end_callback(struct loop_end_callback *e);
+void loop_add_stop_callback(struct loop *l, struct loop_stop_callback *e);
+void loop_remove_stop_callback(struct loop_stop_callback *e);
 
 /* Runs fn(arg) on the loop and waits until it returns. Must not be called on a loop. */
-void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
+void loop_run_function_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
 
 /* --- timeouts ------------------------------------------------------------------------- */
 

@@ -134,7 +134,7 @@ static bool read_next_hop_address(struct hop_list *h, struct ip_address *ret)
     return parse_hop_address(h->forwarded ? find_forwarded_parameter(item, STR("for")) : item, ret);
 }
 
-static struct hop_list hop_list_of_request(const struct http_request *r, bool forwarded)
+static struct hop_list make_hop_list_of_request(const struct http_request *r, bool forwarded)
 {
     return (struct hop_list){
         r, forwarded ? STR("Forwarded") : STR("X-Forwarded-For"), forwarded, r->header_count, { 0 }
@@ -146,14 +146,15 @@ void find_forwarded_client_address(const struct trusted_proxy_networks *p,
 {
     bool list = http_find_header(r, STR("X-Forwarded-For")).p;
     bool both = list && http_find_header(r, STR("Forwarded")).p;
-    struct hop_list hops = hop_list_of_request(r, !list), other = hop_list_of_request(r, true);
+    struct hop_list hops = make_hop_list_of_request(r, !list),
+                    other = make_hop_list_of_request(r, true);
     struct ip_address hop, forwarded_hop;
 
     if (both &&
         (!read_next_hop_address(&other, &forwarded_hop) || !read_next_hop_address(&hops, &hop) ||
          memcmp(&forwarded_hop, &hop, sizeof forwarded_hop) != 0))
         return;
-    hops = hop_list_of_request(r, !list);
+    hops = make_hop_list_of_request(r, !list);
     while (read_next_hop_address(&hops, &hop)) {
         *client = hop;
         if (!is_trusted_proxy(p, &hop))
@@ -161,7 +162,7 @@ void find_forwarded_client_address(const struct trusted_proxy_networks *p,
     }
 }
 
-bool client_used_tls_to_proxy(const struct http_request *r, bool was)
+bool forwarded_headers_say_client_used_tls(const struct http_request *r, bool was)
 {
     size_t at = r->header_count;
     struct str proto;

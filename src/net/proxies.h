@@ -31,7 +31,7 @@ void find_forwarded_client_address(const struct trusted_proxy_networks *p,
                                    const struct http_request *r, struct ip_address *client);
 /* Returns true if the headers say that the client used TLS to the proxy. Returns `was` if the
  * headers say nothing about TLS. */
-bool client_used_tls_to_proxy(const struct http_request *r, bool was);
+bool forwarded_headers_say_client_used_tls(const struct http_request *r, bool was);
 
 /* Parses the header of PROXY protocol version 2 at the start of a connection. Returns its length, 0
  * if more bytes are needed, PROXY_NONE if there is no header, or PROXY_BAD if it is invalid.

@@ -83,7 +83,7 @@ static BIO_METHOD *create_bio_method(void)
 
 /* --- contexts ------------------------------------------------------------------------- */
 
-static const char *last_openssl_error(void)
+static const char *get_last_openssl_error_text(void)
 {
     const char *reason = ERR_reason_error_string(ERR_peek_last_error());
 
@@ -121,12 +121,13 @@ static bool load_certificate_and_key(SSL_CTX *ssl, const char *certificate, cons
     if (!tls_file_is_readable("certificate", certificate) || !tls_file_is_readable("key", key))
         return false;
     if (SSL_CTX_use_certificate_chain_file(ssl, certificate) != 1) {
-        log_error("tls: cannot use the certificate '%s': %s", certificate, last_openssl_error());
+        log_error("tls: cannot use the certificate '%s': %s", certificate,
+                  get_last_openssl_error_text());
         return false;
     }
     if (SSL_CTX_use_PrivateKey_file(ssl, key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(ssl) != 1) {
-        log_error("tls: cannot use the private key '%s': %s", key, last_openssl_error());
+        log_error("tls: cannot use the private key '%s': %s", key, get_last_openssl_error_text());
         return false;
     }
     return true;
@@ -208,7 +209,7 @@ static SSL_CTX *create_client_ssl_context(const char *ca)
 
     if (trusts != 1) {
         log_error("tls: cannot load the trusted CA certificates '%s': %s",
-                  ca ? ca : "of the system", last_openssl_error());
+                  ca ? ca : "of the system", get_last_openssl_error_text());
         SSL_CTX_free(ssl);
         return NULL;
     }
@@ -300,7 +301,7 @@ struct tls_connection *tls_server_connection_new(struct tls_context *c)
         warn_if_certificate_expires(c);
     pthread_mutex_unlock(&c->lock);
     if (!t->ssl || !bio) {
-        log_error("tls: cannot create a TLS connection: %s", last_openssl_error());
+        log_error("tls: cannot create a TLS connection: %s", get_last_openssl_error_text());
         BIO_free(bio);
         tls_connection_free(t);
         return NULL;
@@ -380,7 +381,7 @@ bool tls_decrypt(struct tls_connection *t, struct str bytes, struct buf *plain, 
     t->out = NULL;
     *ret_eof = e == SSL_ERROR_ZERO_RETURN;
     if (e != SSL_ERROR_WANT_READ && e != SSL_ERROR_ZERO_RETURN) {
-        log_debug("tls: a connection failed: %s", last_openssl_error());
+        log_debug("tls: a connection failed: %s", get_last_openssl_error_text());
         return false;
     }
     return true;

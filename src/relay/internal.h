@@ -515,7 +515,7 @@ unsigned participant_visible_speaking_bits(const struct relay_participant *s);
 /* Stores the speaking bits of the participant, and sends them to the other participants (op 5). */
 void participant_set_speaking(struct relay_participant *s, unsigned speaking);
 /* Returns whether the relay can send media to the participant: keys and address are known. */
-bool participant_is_reachable(const struct relay_participant *s);
+bool participant_can_receive_media(const struct relay_participant *s);
 /* Returns whether the participant's transport carries video. It does not in encryption modes that
  * use the RTP header as nonce, because only headers of audio packets are checked for repetition. */
 bool participant_transport_carries_video(const struct relay_participant *s);
@@ -565,12 +565,12 @@ enum relay_close_code participant_media_refusal_code(const struct relay_particip
 bool participant_media_is_refused(const struct relay_participant *s);
 /* Adds the participant to the DAVE group if its media address is known. A participant that is
  * already a member leaves the group first. Returns the DAVE version for the session description,
- * which must be sent before participant_on_description_sent is called. */
+ * which must be sent before participant_on_session_description_sent is called. */
 unsigned participant_join_dave_group(struct relay_participant *s);
-void participant_on_description_sent(struct relay_participant *s, unsigned version);
+void participant_on_session_description_sent(struct relay_participant *s, unsigned version);
 /* Adds a participant to the DAVE group if its media address became known after the session
  * description was sent. */
-void participant_join_dave_group_late(struct relay_participant *s);
+void participant_join_dave_group_after_description(struct relay_participant *s);
 /* Adds a resumed participant to the DAVE group again, if its gateway version stores no messages. */
 void participant_rejoin_dave_group(struct relay_participant *s);
 /* Removes a participant from the group. */
@@ -595,7 +595,8 @@ void participant_outbox_clear(struct relay_participant *s);
 
 void participant_outbox_send_ready(struct relay_participant *s);
 void participant_outbox_send_voice_version(struct relay_participant *s);
-void participant_outbox_send_description(struct relay_participant *s, unsigned dave_version);
+void participant_outbox_send_session_description(struct relay_participant *s,
+                                                 unsigned dave_version);
 /* Sends the list of the other participants (op 11). */
 void participant_outbox_send_participant_list(struct relay_participant *s);
 

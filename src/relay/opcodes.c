@@ -407,7 +407,7 @@ static void decode_and_handle_op(struct voice_peer *p, const struct voice_op_row
     struct form form = { .arena = p->loop_state->arena };
     void *d;
 
-    loop_begin_measured_part(row->name);
+    loop_set_measured_activity(row->name);
     if (row->handle_raw) {
         row->handle_raw(p, raw);
         return;

@@ -362,7 +362,7 @@ static void write_sdp_json(struct json_writer *j, const struct relay_participant
     buf_clear(&sdp);
 }
 
-void participant_outbox_send_description(struct relay_participant *s, unsigned dave_version)
+void participant_outbox_send_session_description(struct relay_participant *s, unsigned dave_version)
 {
     struct buf out;
     struct json_writer j = begin_json_payload_of_message(&out);

@@ -91,7 +91,7 @@ void relay_list_participants(struct relay *r, struct buf *out)
         struct participant_list c = { .worker = &r->workers[i], .out = out };
 
         do
-            loop_call_and_wait(c.worker->loop, append_participants_of_worker, &c);
+            loop_run_function_and_wait(c.worker->loop, append_participants_of_worker, &c);
         while (c.more);
     }
 }

@@ -91,7 +91,7 @@ static void add_participant(struct relay_participants *all, const struct relay_v
         participant_remove(before);
     }
     if (relay_room_is_full(all, f->room_id)) {
-        struct voice_state_key location = voice_state_key_of(f);
+        struct voice_state_key location = voice_state_key_of_relay_state(f);
 
         refuse_identify_of_full_room(all->worker, c, &location);
         return;
@@ -105,7 +105,8 @@ static void add_participant(struct relay_participants *all, const struct relay_v
 
 /* Applies a committed voice-state change. Every worker gets each change, but only the worker that
  * owns the room adds a participant. */
-static void apply_state_change(struct relay_participants *all, const struct relay_voice_state *f)
+static void apply_voice_state_change(struct relay_participants *all,
+                                     const struct relay_voice_state *f)
 {
     struct relay_participant *s = find_participant_by_user(all, f->guild_id, f->user_id);
     bool owner = relay_get_worker_of_room(all->relay, f->room_id) == all->worker;
@@ -228,8 +229,8 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
     participant_set_codecs(s, &n->select.offer);
     s->described = true;
     unsigned dave_version = participant_join_dave_group(s);
-    participant_outbox_send_description(s, dave_version);
-    participant_on_description_sent(s, dave_version);
+    participant_outbox_send_session_description(s, dave_version);
+    participant_on_session_description_sent(s, dave_version);
     if (!again)
         send_present_participants(s);
 }
@@ -299,7 +300,7 @@ void participants_handle_message(struct relay_participants *all, struct relay_me
         n->kind == RELAY_MESSAGE_STATE_CHANGE ? NULL : map_find_value(&all->by_peer, n->peer);
 
     if (n->kind == RELAY_MESSAGE_STATE_CHANGE)
-        apply_state_change(all, &n->state_change);
+        apply_voice_state_change(all, &n->state_change);
     else if (n->kind == RELAY_MESSAGE_RESUME)
         resume_participant(all, n);
     else if (!s)

@@ -175,7 +175,7 @@ bool participant_receives_video(const struct relay_participant *to,
                                 const struct relay_participant *from, uint32_t ssrc)
 {
     if (to == from || !to->video_request || !to->permissions.can_receive ||
-        !participant_is_reachable(to) || !participant_transport_carries_video(to))
+        !participant_can_receive_media(to) || !participant_transport_carries_video(to))
         return false;
     int chosen = video_choose_layer(from->camera.layers, RELAY_LAYERS_MAX, from->media.ssrc,
                                     to->video_request);

@@ -103,10 +103,10 @@ void participant_set_address(struct relay_participant *s, const union media_addr
     map_set_value(address_map_of_participant(s), media_address_key(a), s);
     address_route_set(s->relay->routes, address_kind_of_participant(s), media_address_key(a),
                       s->worker->index, clock_monotonic_ns() / 1000000);
-    participant_join_dave_group_late(s);
+    participant_join_dave_group_after_description(s);
 }
 
-bool participant_is_reachable(const struct relay_participant *s)
+bool participant_can_receive_media(const struct relay_participant *s)
 {
     return s->media.has_address && (s->media.cipher || (s->media.webrtc && s->media.webrtc->srtp));
 }
@@ -173,13 +173,13 @@ static uint32_t choose_ssrc_block(struct relay_participants *all)
     uint32_t ssrc;
 
     do
-        ssrc = ssrc_blocks_take(&all->ssrc_blocks);
+        ssrc = ssrc_blocks_assign_next(&all->ssrc_blocks);
     while (map_find_value(&all->by_ssrc, ssrc / SSRCS_PER_PARTICIPANT) ||
            relay_get_worker_of_ssrc(all->relay, ssrc) != all->worker->index);
     return ssrc;
 }
 
-struct voice_state_key voice_state_key_of(const struct relay_voice_state *f)
+struct voice_state_key voice_state_key_of_relay_state(const struct relay_voice_state *f)
 {
     struct voice_state_key p = { .guild_id = f->guild_id, .user_id = f->user_id };
 
@@ -195,7 +195,7 @@ struct relay_participant *participant_new(struct relay_participants *all,
 
     s->relay = all->relay;
     s->worker = all->worker;
-    s->voice_state = voice_state_key_of(f);
+    s->voice_state = voice_state_key_of_relay_state(f);
     s->server_id = c->server_id;
     s->channel_id = f->channel_id;
     memcpy(s->session_id, c->session_id, sizeof s->session_id);

@@ -40,7 +40,7 @@ struct relay_participant *find_participant_by_token(const struct relay_participa
 void participant_clear_address(struct relay_participant *s);
 void remove_participant_from_map(struct map *map, uint64_t key, const struct relay_participant *s);
 
-struct voice_state_key voice_state_key_of(const struct relay_voice_state *f);
+struct voice_state_key voice_state_key_of_relay_state(const struct relay_voice_state *f);
 struct relay_participant *participant_new(struct relay_participants *all,
                                           const struct pending_identify *c,
                                           const struct relay_voice_state *f);

@@ -15,7 +15,7 @@ void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d)
 /* Marks the stored voice state as disconnected. Must precede the client's next IDENTIFY. */
 static void mark_voice_state_disconnected(struct voice_peer *p)
 {
-    const struct relay_source *source = &p->loop_state->relay->options.source;
+    const struct relay_callbacks *source = &p->loop_state->relay->options.source;
 
     if (p->is_marked_connected)
         source->on_connected_changed(source->arg, &p->voice_state, false);
@@ -51,7 +51,7 @@ void on_voice_socket_open(struct websocket *ws, void *arg)
     struct voice_peer *p = mem_new(sizeof *p);
     char hello[64];
 
-    p->loop_state = r->loop_states[loop_index(websocket_get_loop(ws))];
+    p->loop_state = r->loop_states[loop_get_index(websocket_get_loop(ws))];
     p->ws = ws;
     p->number = atomic_fetch_add(&r->peers, 1) + 1;
     p->version = gateway_version->version;
@@ -123,7 +123,7 @@ static void on_voice_heartbeat_timeout(struct deadline *d)
 
 static void peer_set_identified(struct voice_peer *p, const struct relay_peer_message *l)
 {
-    const struct relay_source *source = &p->loop_state->relay->options.source;
+    const struct relay_callbacks *source = &p->loop_state->relay->options.source;
 
     uncount_unauthenticated_peer(p);
     p->state = VOICE_IDENTIFIED;
@@ -156,7 +156,7 @@ static const char *close_reason_text(enum relay_close_code code)
 
 static void handle_peer_message(struct voice_peer *p, const struct relay_peer_message *l)
 {
-    const struct relay_source *source = &p->loop_state->relay->options.source;
+    const struct relay_callbacks *source = &p->loop_state->relay->options.source;
 
     switch (l->kind) {
     case PEER_MESSAGE_IDENTIFIED:
@@ -189,7 +189,7 @@ static void handle_peer_message(struct voice_peer *p, const struct relay_peer_me
 static void mark_closed_socket_disconnected(struct voice_loop *h,
                                             const struct relay_peer_message *l)
 {
-    const struct relay_source *source = &h->relay->options.source;
+    const struct relay_callbacks *source = &h->relay->options.source;
     struct relay_message *n = relay_message_new(h->relay, RELAY_MESSAGE_SOCKET_CLOSED, 0);
 
     source->on_connected_changed(source->arg, &l->voice_state, false);

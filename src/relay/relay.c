@@ -11,7 +11,7 @@ static void on_peer_message_posted(struct loop_message *p)
 {
     struct relay_peer_message *l = container_of(p, struct relay_peer_message, post);
 
-    voice_loop_deliver_peer_message(l->relay->loop_states[loop_index(l->loop)], l);
+    voice_loop_deliver_peer_message(l->relay->loop_states[loop_get_index(l->loop)], l);
     serialized_message_unref(l->text);
     mem_free(l);
 }
@@ -95,7 +95,7 @@ static void on_broadcast_posted(struct loop_message *p)
     struct relay_broadcast *b = container_of(p, struct relay_broadcast, post);
 
     for (unsigned i = 0; i < b->count; i++)
-        voice_loop_deliver_peer_message(b->relay->loop_states[loop_index(b->loop)],
+        voice_loop_deliver_peer_message(b->relay->loop_states[loop_get_index(b->loop)],
                                         &(struct relay_peer_message){ .relay = b->relay,
                                                                       .loop = b->loop,
                                                                       .kind = PEER_MESSAGE_TEXT,
@@ -125,7 +125,7 @@ static void post_broadcast(struct relay *r, struct broadcast_queue *lot,
 void relay_broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
                                   struct serialized_message *text, unsigned seq)
 {
-    struct broadcast_queue *lot = &w->broadcast_queues[loop_index(loop)];
+    struct broadcast_queue *lot = &w->broadcast_queues[loop_get_index(loop)];
 
     lot->loop = loop;
     lot->to[lot->count++] = (struct broadcast_receiver){ peer, seq };
@@ -144,7 +144,7 @@ void relay_broadcast_send_to_receivers(struct relay_worker *w, struct serialized
 
 /* Delivers a voice-state change to every worker, because the user may leave a room of one worker
  * and join a room of another. */
-void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact)
+void relay_deliver_voice_state_change(struct relay *r, const struct relay_voice_state *fact)
 {
     for (unsigned i = 0; r && !r->stopping && i < r->worker_count; i++) {
         struct relay_message *n = relay_message_new(r, RELAY_MESSAGE_STATE_CHANGE, 0);
@@ -269,14 +269,14 @@ static void create_voice_loop(struct loop *loop, void *arg)
 {
     struct relay *r = arg;
 
-    r->loop_states[loop_index(loop)] = voice_loop_new(r, loop);
+    r->loop_states[loop_get_index(loop)] = voice_loop_new(r, loop);
 }
 
 static void free_voice_loop(struct loop *loop, void *arg)
 {
     struct relay *r = arg;
 
-    voice_loop_free(r->loop_states[loop_index(loop)]);
+    voice_loop_free(r->loop_states[loop_get_index(loop)]);
 }
 
 struct media_open_request {
@@ -333,14 +333,14 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
     r->loop_states = mem_new(loops_get_count(loops) * sizeof *r->loop_states);
     r->routes = address_routes_new();
     for (unsigned i = 0; i < loops_get_count(loops); i++)
-        loop_call_and_wait(loops_get_loop_at(loops, i), create_voice_loop, r);
+        loop_run_function_and_wait(loops_get_loop_at(loops, i), create_voice_loop, r);
     relay_workers_start(r);
-    loop_call_and_wait(get_receiver_loop(r), open_media_socket, &opening);
+    loop_run_function_and_wait(get_receiver_loop(r), open_media_socket, &opening);
     if (opening.result) {
         relay_stop(r);
         return opening.result;
     }
-    loop_call_and_wait(get_receiver_loop(r), start_receiving_datagrams, r);
+    loop_run_function_and_wait(get_receiver_loop(r), start_receiving_datagrams, r);
     *ret = r;
     return OK;
 }
@@ -350,11 +350,11 @@ void relay_stop(struct relay *r)
     if (!r)
         return;
     r->stopping = true;
-    loop_call_and_wait(get_receiver_loop(r), close_media_socket, r);
+    loop_run_function_and_wait(get_receiver_loop(r), close_media_socket, r);
     relay_workers_clear(r);
     /* Before its voice sockets are freed, run all messages that were posted to the loop. */
     for (unsigned i = 0; i < loops_get_count(r->loops); i++)
-        loop_call_and_wait(loops_get_loop_at(r->loops, i), free_voice_loop, r);
+        loop_run_function_and_wait(loops_get_loop_at(r->loops, i), free_voice_loop, r);
     if (r->receiver_loops)
         loops_stop(r->receiver_loops);
     relay_workers_stop(r);

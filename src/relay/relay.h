@@ -3,11 +3,11 @@
  * workers, one thread per processor core, share the rooms: only the worker of a room uses the keys
  * and addresses of its participants, without locks. One more thread receives datagrams and hands
  * them to the workers. WebSockets live on the server's event loops and exchange messages with the
- * workers. Invariant: committed changes of voice states (relay_deliver_state_change) arrive in
- * commit order, and are applied before packets that are received after them. Uses model/ and net/
- * only; struct relay_source is the interface to the code that checks an IDENTIFY against the store.
- * Start with workers.c and participants.h, then media/dispatch.c and media/media.c, which handle a
- * packet. */
+ * workers. Invariant: committed changes of voice states (relay_deliver_voice_state_change) arrive
+ * in commit order, and are applied before packets that are received after them. Uses model/ and
+ * net/ only; struct relay_callbacks is the interface to the code that checks an IDENTIFY against
+ * the store. Start with workers.c and participants.h, then media/dispatch.c and media/media.c,
+ * which handle a packet. */
 #ifndef RELAY_RELAY_H
 #define RELAY_RELAY_H
 
@@ -75,12 +75,12 @@ struct pending_identify {
 };
 
 /* Functions of the domain voice that the relay calls, on the server's event loops. */
-struct relay_source {
+struct relay_callbacks {
     void *arg;
     /* Checks an IDENTIFY. To accept it, records a relay_voice_state with its number in the
      * transaction (call_record_voice_state_change); this change reaches the relay by
-     * relay_deliver_state_change. To refuse it, calls relay_refuse_identify. The function must copy
-     * c, which the relay owns. */
+     * relay_deliver_voice_state_change. To refuse it, calls relay_refuse_identify. The function
+     * must copy c, which the relay owns. */
     void (*identify)(void *arg, const struct pending_identify *c);
     /* Called when the socket of a participant has connected again or was closed. */
     void (*on_connected_changed)(void *arg, const struct voice_state_key *p, bool live);
@@ -89,7 +89,7 @@ struct relay_source {
 };
 
 /* End-to-end encryption (DAVE). */
-enum relay_e2ee {
+enum relay_encryption_policy {
     RELAY_E2EE_PREFER, /* A room is encrypted end-to-end if all its participants support this. */
     RELAY_E2EE_OFF,
     /* Clients without end-to-end encryption are refused, except on stage channels. */
@@ -105,8 +105,8 @@ struct relay_options {
     bool no_xsalsa20; /* do not offer xsalsa20_poly1305 */
     size_t room_max;  /* participants per room; 0 means unlimited */
     unsigned threads; /* number of threads that handle media; 0 means one per processor core */
-    enum relay_e2ee e2ee;
-    struct relay_source source;
+    enum relay_encryption_policy e2ee;
+    struct relay_callbacks source;
 };
 
 /* Starts the relay, when the event loops run and before the server accepts connections. Logs the
@@ -125,7 +125,7 @@ bool relay_accept_websocket(struct relay *r, const struct http_request *request,
 
 /* Delivers a committed voice-state change to the relay. Must be called in commit order.
  * Thread-safe. r may be NULL. */
-void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact);
+void relay_deliver_voice_state_change(struct relay *r, const struct relay_voice_state *fact);
 /* Refuses an IDENTIFY. Has no effect if a commit has already accepted it. */
 void relay_refuse_identify(const struct pending_identify *c, enum relay_close_code code);
 

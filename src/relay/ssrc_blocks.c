@@ -36,7 +36,7 @@ static uint32_t block_in_secret_order(const unsigned char key[SSRC_ORDER_KEY_SIZ
     return left << HALF_BITS | right;
 }
 
-uint32_t ssrc_blocks_take(struct ssrc_blocks *b)
+uint32_t ssrc_blocks_assign_next(struct ssrc_blocks *b)
 {
     uint32_t ssrc;
 

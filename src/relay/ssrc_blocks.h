@@ -18,6 +18,6 @@ struct ssrc_blocks {
 
 void ssrc_blocks_init(struct ssrc_blocks *b);
 /* Assigns the next block of SSRCs and returns its first SSRC, which is never 0. */
-uint32_t ssrc_blocks_take(struct ssrc_blocks *b);
+uint32_t ssrc_blocks_assign_next(struct ssrc_blocks *b);
 
 #endif

@@ -32,7 +32,7 @@ unsigned relay_get_worker_of_ssrc(const struct relay *r, uint32_t ssrc)
     return ssrc / SSRCS_PER_PARTICIPANT % r->worker_count;
 }
 
-static void wake_thread_of_relay_worker(struct relay_worker *w)
+static void wake_relay_worker_thread(struct relay_worker *w)
 {
     if (!atomic_exchange(&w->woken, true))
         loop_post_message(w->loop, &w->wake);
@@ -59,7 +59,7 @@ void relay_message_send(struct relay_message *n)
     n->next = atomic_load(&w->messages);
     while (!atomic_compare_exchange_weak(&w->messages, &n->next, n))
         ;
-    wake_thread_of_relay_worker(w);
+    wake_relay_worker_thread(w);
 }
 
 static void message_queue_append(struct relay_message_queue *l, struct relay_message *n)
@@ -115,7 +115,7 @@ static void message_queue_free(struct relay_message_queue *l)
 /* Applies committed changes for a limited time, because one change may be sent to thousands of
  * participants. A change may be applied before an earlier message of the same client; the message
  * then finds no participant or is refused. Returns false if changes are left. */
-static bool apply_state_changes(struct relay_worker *w)
+static bool apply_voice_state_changes(struct relay_worker *w)
 {
     collect_new_messages(w);
     handle_queued_messages(w, &w->state_changes, STATE_CHANGES_NS);
@@ -172,7 +172,7 @@ static void move_inbox_to_received_list(struct relay_worker *w)
 static bool apply_changes_and_dispatch_datagrams(struct relay_worker *w)
 {
     move_inbox_to_received_list(w);
-    if (!apply_state_changes(w))
+    if (!apply_voice_state_changes(w))
         return false;
     for (struct media_datagram *d; (d = remove_first_datagram(&w->received));)
         media_dispatch_datagram(w->work, d);
@@ -192,7 +192,7 @@ static void run_worker_iteration(struct relay_worker *w)
         ready = apply_changes_and_dispatch_datagrams(w);
     media_send_queued_datagrams(w->work);
     if (!ready || w->queue.count || w->client_messages.first)
-        wake_thread_of_relay_worker(w);
+        wake_relay_worker_thread(w);
 }
 
 /* Handles the datagrams of rooms that were idle. It must not remove participants of the room that
@@ -223,7 +223,7 @@ static void on_worker_woken(struct loop_message *p)
     w->woken = false;
     if (w->relay->stopping)
         return;
-    loop_begin_measured_part("voice_media");
+    loop_set_measured_activity("voice_media");
     run_worker_iteration(w);
 }
 
@@ -239,7 +239,7 @@ void relay_worker_add_datagrams(struct relay_worker *w, struct datagram_list *li
     if (loop_get_current() == w->loop)
         run_worker_iteration(w);
     else
-        wake_thread_of_relay_worker(w);
+        wake_relay_worker_thread(w);
 }
 
 /* --- start and end ---------------------------------------------------------------------- */
@@ -270,7 +270,7 @@ void relay_workers_start(struct relay *r)
         w->broadcast_queues = relay_broadcast_queues_new(r);
         pthread_mutex_init(&w->lock, NULL);
         media_queue_init(&w->queue);
-        loop_call_and_wait(w->loop, init_worker_on_its_loop, w);
+        loop_run_function_and_wait(w->loop, init_worker_on_its_loop, w);
     }
 }
 
@@ -286,7 +286,8 @@ static void free_worker_data_on_its_loop(struct loop *loop, void *arg)
 void relay_workers_clear(struct relay *r)
 {
     for (unsigned i = 0; i < r->worker_count; i++)
-        loop_call_and_wait(r->workers[i].loop, free_worker_data_on_its_loop, &r->workers[i]);
+        loop_run_function_and_wait(r->workers[i].loop, free_worker_data_on_its_loop,
+                                   &r->workers[i]);
 }
 
 void relay_workers_stop(struct relay *r)

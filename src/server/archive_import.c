@@ -7,8 +7,8 @@
 #include "platform/accounts/placeholders.h"
 #include "platform/worlds/import_export.h"
 
-static void write_import_result(enum err e, const struct world_file_import_report *report,
-                                struct buf *out)
+static void write_archive_import_result(enum err e, const struct world_file_import_report *report,
+                                        struct buf *out)
 {
     if (!e)
         buf_printf(out, "imported %lld\n", (long long)report->transaction_us);
@@ -38,7 +38,7 @@ void control_reply_to_archive_import(void *arg, unsigned uid, struct str folder,
     if (map_world_file_into_memory(name, &text)) {
         enum err e = world_file_import(g->store, &options, text, arena, &report);
 
-        write_import_result(e, &report, out);
+        write_archive_import_result(e, &report, out);
         unmap_world_file(text);
     } else {
         buf_printf(out, "failed\nthe server may not read '%s'\n", name);

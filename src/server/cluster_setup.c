@@ -55,19 +55,19 @@ bool check_cluster_config(const struct config *config)
 
 /* --- callbacks of the cluster --------------------------------------------------------- */
 
-static void on_log_entry_passed_over(void *arg, int64_t position, const struct log_entry_address *a)
+static void on_log_entry_skipped(void *arg, int64_t position, const struct log_entry_address *a)
 {
-    gateway_pass_over_log_position(((struct guildhall *)arg)->gateway, position, a);
+    gateway_skip_log_position(((struct guildhall *)arg)->gateway, position, a);
 }
 
-static void on_passed_over_due(void *arg)
+static void on_skipped_positions_due(void *arg)
 {
-    gateway_publish_passed_over_log_position(((struct guildhall *)arg)->gateway);
+    gateway_publish_skipped_log_positions(((struct guildhall *)arg)->gateway);
 }
 
 static void on_remote_revocation(void *arg, const struct revocation_record *f)
 {
-    api_apply_revocation(((struct guildhall *)arg)->api, f);
+    api_apply_revocation_of_other_node(((struct guildhall *)arg)->api, f);
 }
 
 static void on_session_move(void *arg, const struct session_move_message *m)
@@ -77,7 +77,7 @@ static void on_session_move(void *arg, const struct session_move_message *m)
 
 static void on_remote_voice_state(void *arg, const struct relay_voice_state *state)
 {
-    relay_deliver_state_change(((struct guildhall *)arg)->relay, state);
+    relay_deliver_voice_state_change(((struct guildhall *)arg)->relay, state);
 }
 
 static void on_cluster_message(void *arg, enum cluster_topic topic, struct str message)
@@ -165,8 +165,8 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
         .bus_ca = g->config->bus_ca,
         .arg = g,
         .publish_events = announce,
-        .pass_over = on_log_entry_passed_over,
-        .publish_passed_over = on_passed_over_due,
+        .pass_over = on_log_entry_skipped,
+        .publish_passed_over = on_skipped_positions_due,
         .move = on_session_move,
         .revoke = on_remote_revocation,
         .voice = on_remote_voice_state,

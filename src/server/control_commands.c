@@ -60,8 +60,8 @@ static void control_reply_with_server_url(void *arg, unsigned uid, struct str re
 }
 
 /* Writes the fingerprint of the server's TLS certificate, which tools on this machine expect. */
-static void control_reply_with_fingerprint(void *arg, unsigned uid, struct str rest,
-                                           struct buf *out)
+static void control_reply_with_certificate_fingerprint(void *arg, unsigned uid, struct str rest,
+                                                       struct buf *out)
 {
     const struct guildhall *g = arg;
     char text[TLS_FINGERPRINT_TEXT];
@@ -72,7 +72,8 @@ static void control_reply_with_fingerprint(void *arg, unsigned uid, struct str r
 }
 
 /* Reloads the configuration. Writes nothing on success, otherwise the reason of the failure. */
-static void control_reply_to_reload(void *arg, unsigned uid, struct str rest, struct buf *out)
+static void control_reply_to_reload_command(void *arg, unsigned uid, struct str rest,
+                                            struct buf *out)
 {
     struct guildhall *g = arg;
 
@@ -85,10 +86,10 @@ static void control_reply_to_reload(void *arg, unsigned uid, struct str rest, st
 }
 
 const struct control_socket_command control_socket_commands[] = {
-    { "reload", control_reply_to_reload },
+    { "reload", control_reply_to_reload_command },
     { "console-key", control_reply_with_console_key },
     { "address", control_reply_with_server_url },
-    { "certificate", control_reply_with_fingerprint },
+    { "certificate", control_reply_with_certificate_fingerprint },
     { "token", control_reply_with_token },
     { "import-archive", control_reply_to_archive_import },
     { "claim-code", control_reply_with_claim_code },

@@ -106,7 +106,7 @@ static void on_network_banned(void *arg, const struct ip_network *n)
 
 static void on_voice_state_changed(void *arg, const struct relay_voice_state *state)
 {
-    relay_deliver_state_change(((struct guildhall *)arg)->relay, state);
+    relay_deliver_voice_state_change(((struct guildhall *)arg)->relay, state);
 }
 
 /* Returns whether the server listens only on loopback, and has neither public URL nor proxy. */
@@ -328,7 +328,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     if (e)
         goto fail;
     gateway_start(g->gateway, g->loops);
-    gateway_enable_suspended_sessions(g->gateway);
+    gateway_allow_resume_of_suspended_sessions(g->gateway);
     if (g->cluster)
         cluster_start(g->cluster);
     api_start(g->api, g->loops);
@@ -381,7 +381,7 @@ void guildhall_stop(struct guildhall *g)
     workbench_stop(g->workbench);
     /* Wait for running requests while the event loops can still send their responses. */
     if (g->api)
-        api_wait_for_calls(g->api);
+        api_wait_until_all_calls_end(g->api);
     mailer_free(g->mailer);
     http_server_free(g->server);
     http_server_free(g->metrics_server);

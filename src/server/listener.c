@@ -171,7 +171,7 @@ enum err start_main_listener(struct guildhall *g, int port)
         .tls_only = g->config->tls_only,
         .head_timeout_ms = 30 * 1000,
         .idle_timeout_ms = g->config->idle_seconds * 1000,
-        .body_memory = (size_t)memory_budget_for_bodies(g->config->body_memory_mib),
+        .body_memory = (size_t)memory_budget_for_request_bodies(g->config->body_memory_mib),
         .proxies = g->proxies.count ? &g->proxies : NULL,
         .proxy_protocol = g->config->proxy_protocol,
         .via = "1.1 guildhall",

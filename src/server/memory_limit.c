@@ -93,7 +93,7 @@ bool has_enough_address_space(void)
     return false;
 }
 
-int64_t memory_budget_for_bodies(int64_t mib)
+int64_t memory_budget_for_request_bodies(int64_t mib)
 {
     if (mib)
         return mib * MIB;

@@ -10,6 +10,6 @@ bool has_enough_address_space(void);
 
 /* Returns how many bytes all request bodies may use together. `mib` is the configured limit in MiB;
  * 0 means that the limit is derived from the available memory. */
-int64_t memory_budget_for_bodies(int64_t mib);
+int64_t memory_budget_for_request_bodies(int64_t mib);
 
 #endif

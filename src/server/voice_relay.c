@@ -37,7 +37,7 @@ static const char *voice_bind_address(const struct guildhall *g)
     return strchr(g->host, ':') ? "::" : "0.0.0.0";
 }
 
-static enum relay_e2ee parse_voice_e2ee(struct str choice)
+static enum relay_encryption_policy parse_voice_e2ee(struct str choice)
 {
     return str_is(choice, "off")       ? RELAY_E2EE_OFF
            : str_is(choice, "require") ? RELAY_E2EE_REQUIRE
@@ -46,7 +46,7 @@ static enum relay_e2ee parse_voice_e2ee(struct str choice)
 
 /* Finds the IPv6 address that browsers get as a second candidate, if the relay receives IPv6
  * packets: the listen address, or else the first public IPv6 address of this machine. */
-static void find_voice_address6(const struct guildhall *g, char out[46])
+static void find_voice_ipv6_address(const struct guildhall *g, char out[46])
 {
     uv_interface_address_t *list = NULL;
     struct sockaddr_in6 listens;
@@ -74,7 +74,7 @@ enum err start_voice_relay(struct guildhall *g)
                                      .room_max = VOICE_ROOM_MAX,
                                      .no_xsalsa20 = !g->config->voice_xsalsa20,
                                      .e2ee = parse_voice_e2ee(str_of(g->config->voice_e2ee)),
-                                     .source = voice_relay_source(g->api) };
+                                     .source = voice_relay_callbacks(g->api) };
     uint64_t port;
 
     if (!g->config->voice_port)
@@ -90,7 +90,7 @@ enum err start_voice_relay(struct guildhall *g)
         return ERR_INTERNAL;
     }
     options.port = (int)port;
-    find_voice_address6(g, options.address6);
+    find_voice_ipv6_address(g, options.address6);
     return relay_start(g->loops, &options, &g->relay);
 }
 

@@ -34,7 +34,7 @@ static bool disk_has_free_space(const struct store *s)
            (uint64_t)disk.f_bavail * disk.f_frsize >= MIN_FREE_BYTES;
 }
 
-void set_disk_is_full(struct store *s)
+void store_set_disk_full(struct store *s)
 {
     if (!atomic_exchange(&s->full_since, clock_monotonic_ns()))
         log_error("store: the disk of '%s' or of the database is full: writes fail with "
@@ -42,7 +42,7 @@ void set_disk_is_full(struct store *s)
                   s->folder);
 }
 
-void clear_disk_is_full(struct store *s)
+void store_clear_disk_full(struct store *s)
 {
     if (s->full_since && disk_has_free_space(s) && atomic_exchange(&s->full_since, 0))
         log_info("store: the disk has free space again; writes are accepted");

@@ -79,14 +79,14 @@ static struct work_item *pop_read_of_next_owner(struct fair_queue_priority *k)
     return w;
 }
 
-static enum read_priority priority_of_read(const struct work_item *w)
+static enum read_priority get_priority_of_read(const struct work_item *w)
 {
     return w->urgent ? READ_PRIORITY_URGENT : w->is_long ? READ_PRIORITY_LONG : READ_PRIORITY_NEW;
 }
 
 bool fair_queue_push(struct fair_queue *l, struct work_item *w)
 {
-    enum read_priority kind = priority_of_read(w);
+    enum read_priority kind = get_priority_of_read(w);
 
     pthread_mutex_lock(&l->lock);
     bool open = !l->closed, wake = l->sleepers > 0;

@@ -18,7 +18,7 @@
 
 bool sync_folder_to_disk(const char *path)
 {
-    if (copies_skip_pauses_and_syncs())
+    if (write_pacing_is_disabled())
         return true;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok = fd >= 0 && fsync(fd) == 0;
@@ -119,7 +119,7 @@ static int remove_file_or_empty_folder(const char *path, const struct stat *st, 
     return remove(path);
 }
 
-bool folder_remove(const char *path)
+bool folder_delete_recursively(const char *path)
 {
     return nftw(path, remove_file_or_empty_folder, 32, FTW_DEPTH | FTW_PHYS) == 0 ||
            errno == ENOENT;

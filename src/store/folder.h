@@ -8,7 +8,7 @@
 bool sync_folder_to_disk(const char *path);
 
 /* Deletes a folder with everything in it. Returns true also if the folder does not exist. */
-bool folder_remove(const char *path);
+bool folder_delete_recursively(const char *path);
 
 /* If root runs a tool in the data folder of a server that runs as another user, the tool must not
  * leave files of root. The two folder_chown functions set the owner of such files to the owner of

@@ -58,7 +58,7 @@ struct store_engine {
     bool (*snapshot_version)(struct tx *tx, struct snapshot_version *ret);
     bool (*slots_unchanged)(struct tx *tx, const struct snapshot_version *since,
                             const uint16_t *slots, size_t count);
-    void (*mark_row_changed)(struct tx *tx, enum versioned_rows rows, uint64_t id);
+    void (*mark_row_changed)(struct tx *tx, enum versioned_row_kind rows, uint64_t id);
     /* Runs several statements without parameters or results, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
     /* SQL that replaces the placeholders {id} and {clustered} in migrations. */
@@ -95,8 +95,8 @@ struct store {
     _Atomic bool unfinished;        /* migrations wait until older servers stop */
     _Atomic bool outgrown; /* whether a newer server has applied a migration with which this program
                             * cannot work */
-    void (*position_aborted)(void *arg,
-                             int64_t position); /* see store_on_log_position_aborted; or NULL */
+    void (*position_aborted)(
+        void *arg, int64_t position); /* see store_set_aborted_log_position_callback; or NULL */
     void *position_aborted_arg;
 };
 
@@ -113,8 +113,8 @@ struct tx {
 };
 
 /* An id of tx_make_ids_visible_in_order. */
-struct ordered_id {
-    struct ordered_id *next;
+struct created_stream_id {
+    struct created_stream_id *next;
     uint64_t stream, id;
 };
 
@@ -135,16 +135,16 @@ void tx_remove_cursor(struct tx *tx, struct row_cursor *c);
 enum err tx_mark_transaction_failed(struct tx *tx, enum err e);
 
 /* Aborts the process, because a read transaction that tries to write is a bug. */
-enum err tx_abort_because_read_writes(const char *sql);
+enum err tx_abort_process_on_write_in_read(const char *sql);
 
 /* Calls the functions committed and done of the work item (done on the work item's loop). These
  * functions may free the work item. */
 void work_item_call_callbacks(struct store *s, struct work_item *w, enum err result);
 
-/* Call set_disk_is_full after a write failed because the disk is full, clear_disk_is_full after a
- * commit. */
-void set_disk_is_full(struct store *s);
-void clear_disk_is_full(struct store *s);
+/* Call store_set_disk_full after a write failed because the disk is full, store_clear_disk_full
+ * after a commit. */
+void store_set_disk_full(struct store *s);
+void store_clear_disk_full(struct store *s);
 /* Returns whether a message about a full disk may be logged now; true at most once per 10 s. */
 bool disk_full_log_is_due(void);
 
@@ -224,13 +224,13 @@ bool fair_queue_is_closed(struct fair_queue *l);
 /* --- migrations.c --------------------------------------------------------------------- */
 
 /* Callback that runs a work item on the calling thread, in a transaction of its own. */
-typedef enum err run_work_item_fn(struct store *s, struct work_item *w);
+typedef enum err run_work_item_in_transaction_fn(struct store *s, struct work_item *w);
 
 /* Applies the missing migrations. If as_is is set, only checks that no migration is missing. The
  * caller makes sure that no other process applies migrations at the same time. */
-enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run);
+enum err migrations_apply(struct store *s, bool as_is, run_work_item_in_transaction_fn *run);
 /* Applies the migrations that wait for older servers, if all older servers have stopped. */
-enum err migrations_apply_waiting(struct store *s, run_work_item_fn *run);
+enum err migrations_apply_postponed(struct store *s, run_work_item_in_transaction_fn *run);
 
 /* --- folder.c ------------------------------------------------------------------------- */
 
@@ -283,28 +283,28 @@ extern const struct remote_blobs database_blobs, object_blobs;
  * option. */
 enum err remote_blobs_init(struct store *s, const struct store_options *o);
 void remote_blobs_clear(struct store *s);
-/* A second location for the blobs of a store, used while blobs are moved. blob_location_swap
+/* A second location for the blobs of a store, used while blobs are moved. store_swap_blob_locations
  * exchanges the two locations. */
 struct blob_location {
     const struct remote_blobs *remote_blobs;
     struct object_storage *objects;
     struct blob_cache *cache;
 };
-void blob_location_swap(struct store *s, struct blob_location *location);
+void store_swap_blob_locations(struct store *s, struct blob_location *location);
 /* Compares the blob location of the options with the location that the database has stored: fails
  * if they differ; stores the location if the database has none. If `writes` is set, as at the end
  * of a move, stores the location without a check. */
-enum err blobs_check_location(struct store *s, bool writes);
+enum err blobs_compare_or_store_location(struct store *s, bool writes);
 /* Logs that the blobs are in the location `stored` and not where the options say; if stored.p is
  * NULL, logs that they are not in the bucket `address`. Returns an error. */
-enum err blobs_refuse_location(const char *address, struct str stored);
+enum err blobs_log_wrong_location(const char *address, struct str stored);
 
 /* --- blobs in the database, blobs/database.c --------------------------------------------- */
 
 struct blob_connections *blob_connections_new(void);
 void blob_connections_free(struct blob_connections *all); /* accepts NULL */
 /* Runs a transaction on a connection of its own, so that it does not queue behind requests. */
-enum err run_transaction_on_blob_connection(struct store *s, enum store_mode mode,
+enum err run_transaction_on_blob_connection(struct store *s, enum transaction_mode mode,
                                             enum err (*run)(struct tx *tx, void *arg), void *arg);
 /* Locks blobs against deletion by servers (see blobs_lock_deletion). The lock lasts until the store
  * is closed. */
@@ -320,12 +320,13 @@ struct blob_cache *blob_cache_new(int64_t most);
 void blob_cache_free(struct blob_cache *c); /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
 /* Opens the cached copy of a blob, if the copy was checked against the storage in the last hour. */
-bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
-                              int64_t *ret_size);
+bool blob_cache_open_recently_checked(const struct store *s, const char *name, int *ret_fd,
+                                      int64_t *ret_size);
 /* Opens or creates the cached copy of a blob. Returns ERR_NOT_FOUND if there is no such blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Opens a temporary copy of a remote blob, which does not stay in the cache. */
-enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+enum err remote_blob_open_temporary_copy(struct store *s, const char *name, int *ret_fd,
+                                         int64_t *ret_size);
 void blob_cache_delete(const struct store *s, const char *name);
 
 /* --- blobs/walk.c --------------------------------------------------------------------- */
@@ -336,14 +337,15 @@ void blobs_create_lock_file(struct store *s);
 enum err blobs_lock_deletion(struct store *s, int *ret);
 
 /* Opens a blob like blob_open, but leaves no copy in the cache if blobs are remote. */
-enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+enum err blob_open_without_caching(struct store *s, const char *name, int *ret_fd,
+                                   int64_t *ret_size);
 
 /* Callback for each file: fd is open for reading, and the caller of the callback closes it. */
-typedef enum err blob_visit_fn(void *arg, const char *name, int fd, time_t written);
-enum err blobs_visit_all(struct store *s, blob_visit_fn *found, void *arg);
-enum err blob_markers_visit_all(struct store *s, blob_visit_fn *found, void *arg);
+typedef enum err visit_blob_file_fn(void *arg, const char *name, int fd, time_t written);
+enum err blobs_visit_all(struct store *s, visit_blob_file_fn *found, void *arg);
+enum err blob_markers_visit_all(struct store *s, visit_blob_file_fn *found, void *arg);
 /* Calls `found` for all files below a subfolder of the data folder, recursively. */
-enum err blobs_visit_folder(const struct store *s, const char *below, blob_visit_fn *found,
+enum err blobs_visit_folder(const struct store *s, const char *below, visit_blob_file_fn *found,
                             void *arg);
 
 /* Creates the blob folder. If this process has locked the data folder, also removes temporary files

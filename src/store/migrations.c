@@ -149,8 +149,8 @@ static bool parse_sql_engine_heading(struct str line, struct str *ret_engine)
     return false;
 }
 
-static void append_translated_line(const struct store_engine *engine, struct str line,
-                                   struct buf *out)
+static void append_sql_line_without_placeholders(const struct store_engine *engine, struct str line,
+                                                 struct buf *out)
 {
     struct str id = STR("{id}"), clustered = STR("{clustered}");
 
@@ -183,7 +183,7 @@ static char *translate_migration_sql(struct tx *tx, const char *sql)
 
         if (!parse_sql_engine_heading(line, &engine_name) &&
             (str_is(engine_name, "both") || str_is(engine_name, engine->name)))
-            append_translated_line(engine, line, &b);
+            append_sql_line_without_placeholders(engine, line, &b);
     }
     char *translated = buf_is_full(&b) ? NULL : str_dup_cstring(tx_arena(tx), buf_as_str(&b));
     buf_clear(&b);
@@ -259,7 +259,7 @@ static void sleep_for_ms(long ms)
  * STOPPING_SERVER_WAIT_MS for servers that have just stopped, because PostgreSQL may still list
  * them as connected. */
 static enum err apply_migration_with_retries(struct store *s, struct pending_migration *step,
-                                             run_work_item_fn *run)
+                                             run_work_item_in_transaction_fn *run)
 {
     bool contracts = parse_migration_phase(step->migration) == MIGRATION_CONTRACT;
     enum err e = run(s, &step->work);
@@ -277,7 +277,7 @@ static enum err apply_migration_with_retries(struct store *s, struct pending_mig
     return e;
 }
 
-static enum err defer_or_refuse_migration(struct store *s, const struct migration *m)
+static enum err postpone_or_refuse_migration(struct store *s, const struct migration *m)
 {
     if (parse_migration_phase(m) == MIGRATION_CONTRACT) {
         log_info("store: the migration %s waits until all servers of older versions have stopped",
@@ -292,8 +292,8 @@ static enum err defer_or_refuse_migration(struct store *s, const struct migratio
     return ERR_UNAVAILABLE;
 }
 
-static enum err apply_defer_or_refuse_migration(struct store *s, struct pending_migration *step,
-                                                run_work_item_fn *run)
+static enum err apply_postpone_or_refuse_migration(struct store *s, struct pending_migration *step,
+                                                   run_work_item_in_transaction_fn *run)
 {
     const struct migration *m = step->migration;
 
@@ -303,13 +303,13 @@ static enum err apply_defer_or_refuse_migration(struct store *s, struct pending_
     if (e)
         log_error("store: could not apply the migration %s", m->name);
     else if (step->waits)
-        e = defer_or_refuse_migration(s, m);
+        e = postpone_or_refuse_migration(s, m);
     else
         log_debug("store: applied the migration %s", m->name);
     return e;
 }
 
-enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run)
+enum err migrations_apply(struct store *s, bool as_is, run_work_item_in_transaction_fn *run)
 {
     const struct migration *all = get_known_migrations();
     struct pending_migration step = {
@@ -326,7 +326,7 @@ enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run)
     for (size_t i = 0; !e && all[i].number; i++) {
         step.migration = &all[i];
         if (!step.applied[i])
-            e = apply_defer_or_refuse_migration(s, &step, run);
+            e = apply_postpone_or_refuse_migration(s, &step, run);
     }
     mem_free(step.applied);
     arena_free(step.work.arena);
@@ -335,7 +335,7 @@ enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run)
 
 /* --- applying postponed migrations ------------------------------------------------------ */
 
-enum err migrations_apply_waiting(struct store *s, run_work_item_fn *run)
+enum err migrations_apply_postponed(struct store *s, run_work_item_in_transaction_fn *run)
 {
     const struct migration *all = get_known_migrations();
     struct pending_migration step = {

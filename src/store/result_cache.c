@@ -124,7 +124,7 @@ struct arena *result_cache_get_entry_arena(struct result_cache_entry *k)
     return k->arena;
 }
 
-void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_rows rows,
+void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_row_kind rows,
                                  snowflake id)
 {
     assert(k->count < k->room);

@@ -31,7 +31,7 @@ struct result_cache_entry *result_cache_begin_entry(struct tx *tx,
                                                     const struct result_cache_key *key,
                                                     size_t rows);
 struct arena *result_cache_get_entry_arena(struct result_cache_entry *k);
-void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_rows rows,
+void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_row_kind rows,
                                  snowflake id);
 void result_cache_end_entry(struct result_cache_entry *k, const void *made);
 

@@ -10,7 +10,7 @@ struct arena *tx_arena(struct tx *tx)
     return tx->work->arena;
 }
 
-struct arena *tx_switch_arena(struct tx *tx, struct arena *a)
+struct arena *tx_replace_arena(struct tx *tx, struct arena *a)
 {
     struct arena *before = tx->work->arena;
 
@@ -54,7 +54,7 @@ void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to)
     tx->reads = to;
 }
 
-void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id)
+void tx_mark_row_changed(struct tx *tx, enum versioned_row_kind rows, snowflake id)
 {
     const struct store_engine *engine = tx->store->engine;
 
@@ -70,9 +70,9 @@ void tx_set_event_log_row(struct tx *tx, struct str body, struct str recipients)
 
 void tx_make_ids_visible_in_order(struct tx *tx, uint64_t stream, uint64_t id)
 {
-    struct ordered_id *o = arena_alloc(tx_arena(tx), sizeof *o);
+    struct created_stream_id *o = arena_alloc(tx_arena(tx), sizeof *o);
 
-    *o = (struct ordered_id){ tx->work->ordered_ids, stream, id };
+    *o = (struct created_stream_id){ tx->work->ordered_ids, stream, id };
     tx->work->ordered_ids = o;
     if (tx->store->engine->order_id)
         tx->store->engine->order_id(tx, stream, id);
@@ -85,7 +85,7 @@ enum err tx_mark_transaction_failed(struct tx *tx, enum err e)
     return e;
 }
 
-enum err tx_abort_because_read_writes(const char *sql)
+enum err tx_abort_process_on_write_in_read(const char *sql)
 {
     log_error("store: bug: a read transaction tried to write; statement: %s", sql);
     assert(false && "a read tried to write");
@@ -253,7 +253,7 @@ enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *valu
     return e;
 }
 
-static const struct value *get_column(const struct rows *r, int column)
+static const struct value *get_column_of_current_row(const struct rows *r, int column)
 {
     assert(r->row && column >= 0 && column < r->columns);
     return &r->row[column];
@@ -261,12 +261,12 @@ static const struct value *get_column(const struct rows *r, int column)
 
 bool row_column_is_null(const struct rows *r, int column)
 {
-    return get_column(r, column)->kind == VALUE_NULL;
+    return get_column_of_current_row(r, column)->kind == VALUE_NULL;
 }
 
 int64_t row_int(const struct rows *r, int column)
 {
-    const struct value *v = get_column(r, column);
+    const struct value *v = get_column_of_current_row(r, column);
 
     assert(v->kind == VALUE_INT || v->kind == VALUE_REAL || v->kind == VALUE_NULL);
     return v->kind == VALUE_REAL ? (int64_t)v->d : v->kind == VALUE_INT ? v->i : 0;
@@ -279,7 +279,7 @@ snowflake row_id(const struct rows *r, int column)
 
 double row_real(const struct rows *r, int column)
 {
-    const struct value *v = get_column(r, column);
+    const struct value *v = get_column_of_current_row(r, column);
 
     assert(v->kind == VALUE_INT || v->kind == VALUE_REAL || v->kind == VALUE_NULL);
     return v->kind == VALUE_REAL ? v->d : v->kind == VALUE_INT ? (double)v->i : 0;
@@ -292,7 +292,7 @@ bool row_bool(const struct rows *r, int column)
 
 static struct str get_column_text_or_bytes(const struct rows *r, int column, enum value_kind kind)
 {
-    const struct value *v = get_column(r, column);
+    const struct value *v = get_column_of_current_row(r, column);
 
     assert(v->kind == kind || v->kind == VALUE_NULL);
     return v->kind == kind ? v->s : STR("");

@@ -51,7 +51,7 @@ enum err store_open(const struct store_options *options, struct store **ret)
     if (!e && !options->moves && !options->read_only_tool)
         e = store_run_transaction_and_wait(s, STORE_READ, NULL, refuse_partly_moved_database, NULL);
     if (!e && !options->moves && !options->read_only_tool)
-        e = blobs_check_location(s, false);
+        e = blobs_compare_or_store_location(s, false);
     if (e)
         store_close(s);
     else
@@ -65,14 +65,15 @@ void store_close(struct store *s)
         s->engine->close(s);
 }
 
-void store_on_log_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
-                                   void *arg)
+void store_set_aborted_log_position_callback(struct store *s,
+                                             void (*aborted)(void *arg, int64_t position),
+                                             void *arg)
 {
     s->position_aborted = aborted;
     s->position_aborted_arg = arg;
 }
 
-bool store_has_waiting_migrations(const struct store *s)
+bool store_has_postponed_migrations(const struct store *s)
 {
     return atomic_load(&s->unfinished);
 }
@@ -87,7 +88,7 @@ const char *store_engine_name(const struct store *s)
     return s->engine->name;
 }
 
-bool store_has_folder_lock(const struct store *s)
+bool store_has_locked_data_folder(const struct store *s)
 {
     return s->lock >= 0;
 }
@@ -127,7 +128,7 @@ void store_read_stats(struct store *s, struct store_stats *ret)
     };
 }
 
-static void call_work_item_done(struct loop_message *p)
+static void call_done_callback_of_work_item(struct loop_message *p)
 {
     struct work_item *w = container_of(p, struct work_item, post);
 
@@ -146,9 +147,9 @@ void work_item_call_callbacks(struct store *s, struct work_item *w, enum err res
     if (is_store_failure(result))
         atomic_fetch_add_explicit(&s->failures, 1, memory_order_relaxed);
     if (result == ERR_STORAGE_FULL)
-        set_disk_is_full(s);
+        store_set_disk_full(s);
     else if (!result && work_item_is_write(w))
-        clear_disk_is_full(s);
+        store_clear_disk_full(s);
     w->result = result;
     if (!result && w->committed && work_item_is_write(w))
         w->committed(w);
@@ -156,7 +157,7 @@ void work_item_call_callbacks(struct store *s, struct work_item *w, enum err res
         w->done(w, result);
         return;
     }
-    w->post.run = call_work_item_done;
+    w->post.run = call_done_callback_of_work_item;
     loop_post_message(w->loop, &w->post);
 }
 
@@ -198,7 +199,8 @@ static void wake_caller_that_waits_for_store(struct work_item *w, enum err e)
     pthread_mutex_unlock(&waiting->lock);
 }
 
-enum err store_run_transaction_and_wait(struct store *s, enum store_mode mode, struct arena *arena,
+enum err store_run_transaction_and_wait(struct store *s, enum transaction_mode mode,
+                                        struct arena *arena,
                                         enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena *own = arena ? NULL : arena_new();

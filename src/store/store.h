@@ -32,7 +32,7 @@ struct tx;
 struct object_storage_options;
 struct object_storage_stats;
 
-enum store_mode {
+enum transaction_mode {
     STORE_NONE,
     STORE_READ,
     /* Serializable isolation: the result is as if all transactions ran one after the other. */
@@ -64,7 +64,8 @@ struct store_options {
     bool no_sync;        /* SQLite: whether commits return without waiting for fsync */
     /* PostgreSQL: number of worker connections for short transactions; 0 means 4. */
     unsigned workers;
-    unsigned readers; /* number of loops that submit reads; each loop_index is below this number */
+    unsigned
+        readers; /* number of loops that submit reads; each loop_get_index is below this number */
 };
 
 /* Opens or creates the database and applies migrations. Logs a message on failure. */
@@ -91,7 +92,7 @@ bool store_disk_is_full(struct store *s);
 enum { WORK_ITEM_MAX_IDS = 16 };
 /* A transaction to run. Embed it in the caller's struct; it must exist until done was called. */
 struct work_item {
-    enum store_mode mode;
+    enum transaction_mode mode;
     bool in_background; /* whether the read may take long; it then runs on a background thread */
     bool measured; /* whether the read is usually short: it starts on the loop, checks the clock at
                     * each row, and restarts on a background thread if it exceeds its time limit */
@@ -140,8 +141,9 @@ struct work_item {
     enum err result;
     struct str log, log_recipients; /* row of the event log, see tx_set_event_log_row */
     int64_t position;               /* position of the row `log` in the event log */
-    struct ordered_id *ordered_ids; /* see tx_make_ids_visible_in_order; reset before each run */
-    struct list_link commit_link;   /* PostgreSQL: link in the list of the commit order */
+    struct created_stream_id
+        *ordered_ids;             /* see tx_make_ids_visible_in_order; reset before each run */
+    struct list_link commit_link; /* PostgreSQL: link in the list of the commit order */
     bool in_commit_order; /* PostgreSQL: whether commit_link is in the list of the commit order */
     bool answered;        /* PostgreSQL: whether the database has acknowledged COMMIT */
 };
@@ -155,7 +157,8 @@ static inline bool work_item_is_write(const struct work_item *w)
 void store_submit_work_item(struct store *s, struct work_item *w);
 
 /* Runs a transaction and waits until it has ended; for tools and tests without loops. */
-enum err store_run_transaction_and_wait(struct store *s, enum store_mode mode, struct arena *arena,
+enum err store_run_transaction_and_wait(struct store *s, enum transaction_mode mode,
+                                        struct arena *arena,
                                         enum err (*run)(struct tx *tx, void *arg), void *arg);
 
 /* A separate PostgreSQL connection for one thread, so that its work does not queue behind requests.
@@ -163,7 +166,7 @@ enum err store_run_transaction_and_wait(struct store *s, enum store_mode mode, s
  * connection before the store is closed. */
 struct store_connection;
 struct store_connection *store_connection_new(struct store *s);
-enum err store_connection_run_transaction(struct store_connection *side, enum store_mode mode,
+enum err store_connection_run_transaction(struct store_connection *side, enum transaction_mode mode,
                                           struct arena *arena,
                                           enum err (*run)(struct tx *tx, void *arg), void *arg);
 void store_connection_free(struct store_connection *side); /* accepts NULL */
@@ -174,18 +177,18 @@ unsigned store_connection_count_connects(const struct store_connection *side);
 /* Returns the number of the newest migration that this program knows. */
 int64_t store_schema_number(void);
 /* During a rolling upgrade servers of two versions share a PostgreSQL database.
- * store_has_waiting_migrations returns whether migrations wait until the older servers stop;
+ * store_has_postponed_migrations returns whether migrations wait until the older servers stop;
  * store_schema_is_too_new returns whether a newer server applied migrations with which this program
  * cannot work. */
-bool store_has_waiting_migrations(const struct store *s);
+bool store_has_postponed_migrations(const struct store *s);
 bool store_schema_is_too_new(const struct store *s);
 /* Applies postponed migrations if no older server runs, and ends connections of older servers. */
-enum err store_connection_finish_migrations(struct store_connection *side);
+enum err store_connection_apply_postponed_migrations(struct store_connection *side);
 
 /* Returns the number by which the database view server_connections identifies this process (column
  * identity). */
 uint32_t store_process_identity(const struct store *s);
-unsigned process_identity_node_number(uint32_t identity);
+unsigned node_number_of_process_identity(uint32_t identity);
 
 /* Releases the snapshot that the reads of a loop iteration shared; call it at the end of each
  * iteration. An old snapshot would delay checkpoints. */
@@ -195,7 +198,7 @@ void store_on_loop_iteration_end(struct store *s, struct loop *loop);
 
 struct arena *tx_arena(struct tx *tx);
 /* Changes the arena to which rows are copied. Returns the previous arena, to restore it. */
-struct arena *tx_switch_arena(struct tx *tx, struct arena *a);
+struct arena *tx_replace_arena(struct tx *tx, struct arena *a);
 
 /* Returns the number of a counter shard: 0 if the engine has a single writer, otherwise a number
  * that no other running work item on any node has. With one counter row per shard, concurrent
@@ -210,7 +213,7 @@ enum err tx_require_background_thread(struct tx *tx);
 /* Kinds of rows with row versions, for caches. On SQLite (one writing process) each column, each
  * row of these tables and the set of rows of an owner has a version slot. A cached result stays
  * valid for later reads of the same thread until one of its slots changes. */
-enum versioned_rows {
+enum versioned_row_kind {
     VERSIONED_MESSAGES,
     VERSIONED_USERS,
     VERSIONED_CHANNELS,
@@ -224,7 +227,7 @@ struct snapshot_version {
 /* Sets ret to the version of this read's snapshot, which says how many commits the snapshot
  * includes at least. Returns false for writes, and on PostgreSQL. */
 bool tx_get_snapshot_version(struct tx *tx, struct snapshot_version *ret);
-uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
+uint16_t row_version_slot(enum versioned_row_kind rows, snowflake id);
 /* Returns whether no version slot has changed since an earlier read of the same connection. */
 bool tx_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot_version *since,
                                         const uint16_t *slots, size_t count);
@@ -241,7 +244,7 @@ void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 
 /* Marks the version slot of an id as changed. Needed only for inserts: no cached result depends on
  * a new id, so the code that inserts a command marks the slot of its application. */
-void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
+void tx_mark_row_changed(struct tx *tx, enum versioned_row_kind rows, snowflake id);
 
 /* tx_set_event_log_row sets the event that this transaction publishes, as one row of the event
  * log, and its recipients (empty: all nodes). SQLite does not store recipients. After the commit
@@ -254,8 +257,9 @@ void tx_set_event_log_row(struct tx *tx, struct str body, struct str recipients)
 void tx_make_ids_visible_in_order(struct tx *tx, uint64_t stream, uint64_t id);
 /* Registers a callback that gets the event log positions of aborted transactions. Call it before
  * the first commit. The callback runs on any thread, as soon as the abort is certain. */
-void store_on_log_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),
-                                   void *arg);
+void store_set_aborted_log_position_callback(struct store *s,
+                                             void (*aborted)(void *arg, int64_t position),
+                                             void *arg);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
 
@@ -415,14 +419,14 @@ enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
  * were deleted. */
 bool blobs_deletion_is_locked(struct store *s);
 /* Returns whether this process has locked the data folder. */
-bool store_has_folder_lock(const struct store *s);
+bool store_has_locked_data_folder(const struct store *s);
 /* Opens a blob for reading; the caller closes the fd. Returns ERR_NOT_FOUND if there is no such
  * blob. If blobs are not in the folder, it may block on the network: do not call it on a loop. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Opens a blob and compares its size with `size`, the size in its database row (-1 if unknown). If
  * the blob is missing or has another size, logs the fault and returns ERR_FILE_DAMAGED. */
-enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
-                           int64_t *ret_size);
+enum err blob_open_and_check_size(struct store *s, const char *name, int64_t size, int *ret_fd,
+                                  int64_t *ret_size);
 /* Size of a blob digest: BLAKE2b-256 in hex, as stored in the table `files`. */
 enum { BLOB_DIGEST_SIZE = 65 };
 void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE]);
@@ -431,7 +435,7 @@ void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE]);
 bool blobs_are_remote(const struct store *s);
 /* Opens a blob without a request to another server. Returns false if the caller must call
  * blob_open. */
-bool blob_open_locally(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+bool blob_open_without_network(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Appends a URL at which everybody can read the blob for `seconds`, with these response headers.
  * Returns false if this server sends blobs itself. */
 bool blob_append_presigned_url(const struct store *s, const char *name, int seconds,

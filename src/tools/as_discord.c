@@ -129,7 +129,7 @@ static bool write_files_for_clients(const struct as_discord_run *run)
 
 /* --- namespaces ----------------------------------------------------------------------- */
 
-static bool write_process_file(const char *path, const char *text)
+static bool write_to_proc_file(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     bool ok = fd >= 0 && write_all_bytes(fd, str_of(text));
@@ -182,9 +182,9 @@ static bool enter_own_network_namespace(void)
     snprintf(users, sizeof users, "%u %u 1", uid, uid);
     snprintf(groups, sizeof groups, "%u %u 1", gid, gid);
     if (unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0 &&
-        write_process_file("/proc/self/setgroups", "deny") &&
-        write_process_file("/proc/self/uid_map", users) &&
-        write_process_file("/proc/self/gid_map", groups) && enable_loopback_interface())
+        write_to_proc_file("/proc/self/setgroups", "deny") &&
+        write_to_proc_file("/proc/self/uid_map", users) &&
+        write_to_proc_file("/proc/self/gid_map", groups) && enable_loopback_interface())
         return true;
     fprintf(stderr,
             "guildhall: --as-discord needs port 443, which only root may use, and this system does "

@@ -55,7 +55,8 @@ static int check_database_and_files(const struct config *config)
     lower_process_priority();
     if (guildhall_open_store(config, true, &store))
         return 1;
-    enum err rows = store_check_integrity(store), e = file_rows_check_blobs(store, &files);
+    enum err rows = store_check_integrity(store),
+             e = file_rows_compare_with_all_blobs(store, &files);
     store_close(store);
     puts(rows == ERR_UNAVAILABLE ? "the database could not be checked"
          : rows                  ? "the database is damaged"
@@ -114,7 +115,8 @@ int run_command_backup(const struct command_settings *s, char **arguments)
     lower_process_priority();
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
-    progress_watch_begin(&watch, "backup", PROGRESS_WRITTEN, progress_size_of(s->config.data));
+    progress_watch_begin(&watch, "backup", PROGRESS_WRITTEN,
+                         read_size_of_file_or_folder(s->config.data));
     enum err e = backup_create(store, &options, &report);
     progress_watch_end(&watch);
     store_close(store);
@@ -128,7 +130,7 @@ static int restore_backup_file(const struct command_settings *s, const char *pat
     struct backup_report report;
     struct progress_watch watch;
 
-    progress_watch_begin(&watch, "restore", PROGRESS_WRITTEN, progress_size_of(path));
+    progress_watch_begin(&watch, "restore", PROGRESS_WRITTEN, read_size_of_file_or_folder(path));
     enum err e = backup_restore(path, s->config.data, s->salvage, &report);
     progress_watch_end(&watch);
     if (e && e != ERR_FILE_DAMAGED)

@@ -290,7 +290,7 @@ static void run_bot_session(const struct demo_bot *b)
 
     if (w) {
         api_client_silence_errors(w);
-        api_client_trust_server(w, b->config->data);
+        api_client_trust_only_server_of_folder(w, b->config->data);
         api_client_set_token(w, str_dup_cstring(arena, str_printf(arena, "Bot %s", b->token)));
         bool there = api_client_connect_gateway(w);
         while (there && !b->stopping) {

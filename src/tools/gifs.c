@@ -84,7 +84,7 @@ static bool download_gif(void *arg, const char *url, struct buf *ret, const char
     f->out = ret;
     f->problem = NULL;
     f->over = false;
-    loop_call_and_wait(loops_get_loop_at(f->loops, 0), start_gif_download, f);
+    loop_run_function_and_wait(loops_get_loop_at(f->loops, 0), start_gif_download, f);
     pthread_mutex_lock(&f->lock);
     while (!f->over)
         pthread_cond_wait(&f->ended, &f->lock);
@@ -104,7 +104,7 @@ static void free_fetcher_on_loop(struct loop *loop, void *arg)
 static void free_gif_downloads(struct gif_download *f)
 {
     if (f->loops) {
-        loop_call_and_wait(loops_get_loop_at(f->loops, 0), free_fetcher_on_loop, f);
+        loop_run_function_and_wait(loops_get_loop_at(f->loops, 0), free_fetcher_on_loop, f);
         loops_stop(f->loops);
     }
     pthread_mutex_destroy(&f->lock);

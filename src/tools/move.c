@@ -71,7 +71,7 @@ static int move_files_only(const struct data_move_options *o, struct progress_ou
     struct data_move_report report;
 
     progress_begin(meter, "move");
-    enum err e = move_stored_files(o, &report);
+    enum err e = data_move_run_for_files_only(o, &report);
     progress_end(meter);
     if (e) {
         fprintf(stderr, "guildhall: the files were not moved; run the command again to continue\n");
@@ -83,12 +83,12 @@ static int move_files_only(const struct data_move_options *o, struct progress_ou
     return 0;
 }
 
-static int run_move(const struct data_move_options *o, struct progress_output *meter)
+static int move_database_and_files(const struct data_move_options *o, struct progress_output *meter)
 {
     struct data_move_report report;
 
     progress_begin(meter, "move");
-    enum err e = move_all_data(o, &report);
+    enum err e = data_move_run(o, &report);
     progress_end(meter);
     if (e) {
         fprintf(stderr, "guildhall: the database was not moved; the source is unchanged\n");
@@ -99,7 +99,7 @@ static int run_move(const struct data_move_options *o, struct progress_output *m
     return 0;
 }
 
-static bool is_in_postgres(const char *blobs)
+static bool files_are_stored_in_postgres(const char *blobs)
 {
     return strcmp(blobs, "postgres") == 0;
 }
@@ -117,7 +117,7 @@ static int move_with_options(const struct command_settings *s, struct arena *are
     if (!config_get_blob_options(&s->config, blobs, arena, &from) ||
         !config_get_blob_options(&s->config, to_blobs, arena, &target))
         return 1;
-    if (s->move_to_blobs && is_in_postgres(to_blobs) && !to_postgres)
+    if (s->move_to_blobs && files_are_stored_in_postgres(to_blobs) && !to_postgres)
         return print_usage_error("--to-blobs postgres requires a PostgreSQL database");
     struct data_move_options o = {
         .from = { s->config.data, s->config.store, from.blobs_inside, from.objects },
@@ -129,17 +129,18 @@ static int move_with_options(const struct command_settings *s, struct arena *are
     };
     if (!to) {
         o.to = o.from;
-        o.to.blobs_inside = is_in_postgres(to_blobs);
+        o.to.blobs_inside = files_are_stored_in_postgres(to_blobs);
         o.to.objects = target.objects;
         return move_files_only(&o, &meter, to_blobs);
     }
     if (to_postgres)
-        o.to = (struct data_move_location){ s->move_to_data ? s->move_to_data : s->config.data, to,
-                                            is_in_postgres(to_blobs), target.objects };
+        o.to =
+            (struct data_move_location){ s->move_to_data ? s->move_to_data : s->config.data, to,
+                                         files_are_stored_in_postgres(to_blobs), target.objects };
     else if (s->move_to_data)
         return print_usage_error(
             "--to-data requires --to postgres://…; a folder contains everything");
-    return run_move(&o, &meter);
+    return move_database_and_files(&o, &meter);
 }
 
 int run_command_move(const struct command_settings *s, char **arguments)

@@ -43,20 +43,21 @@ static enum err upsert_platform_account(struct tx *tx, void *arg)
     bool programme = request_has_argument(o, 2, "programme"),
          partner = request_has_argument(o, 2, "partner");
 
-    return upsert_local_account(tx, &(struct local_platform_account){
-                                        .platform = o->platform,
-                                        .id = str_of(o->words[0]),
-                                        .name = str_of(o->words[1]),
-                                        .has_programme = { GIVEN, programme },
-                                        .is_partner = { GIVEN, partner },
-                                    });
+    return upsert_local_platform_account(tx, &(struct local_platform_account){
+                                                 .platform = o->platform,
+                                                 .id = str_of(o->words[0]),
+                                                 .name = str_of(o->words[1]),
+                                                 .has_programme = { GIVEN, programme },
+                                                 .is_partner = { GIVEN, partner },
+                                             });
 }
 
 static enum err create_account_link_code(struct tx *tx, void *arg)
 {
     struct platform_request *o = arg;
     struct str code;
-    enum err e = create_local_link_code(tx, o->auth, o->platform, str_of(o->words[0]), &code);
+    enum err e =
+        create_local_platform_link_code(tx, o->auth, o->platform, str_of(o->words[0]), &code);
 
     if (!e)
         snprintf(o->code, sizeof o->code, "%.*s", STR_ARGS(code));
@@ -72,7 +73,7 @@ static enum err upsert_platform_subscription(struct tx *tx, void *arg)
         o->problem = "a subscription lasts 1-36500 days, or has no end";
         return ERR_BAD_REQUEST;
     }
-    return upsert_local_subscription(
+    return upsert_local_platform_subscription(
         tx, &(struct local_platform_subscription){
                 .platform = o->platform,
                 .account_id = str_of(o->words[0]),
@@ -85,14 +86,16 @@ static enum err delete_platform_subscription(struct tx *tx, void *arg)
 {
     const struct platform_request *o = arg;
 
-    return delete_local_subscription(tx, o->platform, str_of(o->words[0]), str_of(o->words[1]));
+    return delete_local_platform_subscription(tx, o->platform, str_of(o->words[0]),
+                                              str_of(o->words[1]));
 }
 
 static enum err insert_platform_friendship(struct tx *tx, void *arg)
 {
     const struct platform_request *o = arg;
 
-    return insert_local_friendship(tx, o->platform, str_of(o->words[0]), str_of(o->words[1]));
+    return insert_local_platform_friendship(tx, o->platform, str_of(o->words[0]),
+                                            str_of(o->words[1]));
 }
 
 struct platform_verb {
@@ -120,7 +123,7 @@ static int print_platform_usage(void)
     return 2;
 }
 
-static const struct platform_verb *find_platform_verb(const char *name)
+static const struct platform_verb *find_platform_account_command(const char *name)
 {
     for (const struct platform_verb *v = platform_verbs; v->name; v++)
         if (strcmp(v->name, name) == 0)
@@ -139,13 +142,14 @@ static int print_platform_result(enum err e, const struct platform_request *o)
     return e ? 1 : 0;
 }
 
-static int run_platform_verb(const struct command_settings *s, const struct platform_verb *v,
-                             struct platform_request *o)
+static int run_platform_account_command(const struct command_settings *s,
+                                        const struct platform_verb *v, struct platform_request *o)
 {
     struct store *store = NULL;
     int status = 1;
 
-    if (!open_store_as_owner(&s->config, &store) && !auth_new(s->config.data, store, &o->auth))
+    if (!open_store_as_data_folder_owner(&s->config, &store) &&
+        !auth_new(s->config.data, store, &o->auth))
         status = print_platform_result(
             store_run_transaction_and_wait(store, STORE_WRITE, NULL, v->run, o), o);
     auth_free(o->auth);
@@ -186,7 +190,7 @@ static enum err import_csv_line(struct tx *tx, struct import_batch *b, const cha
 
     snprintf(line, sizeof line, "%s", text);
     int count = split_csv_line(line, words);
-    const struct platform_verb *v = count ? find_platform_verb(words[0]) : NULL;
+    const struct platform_verb *v = count ? find_platform_account_command(words[0]) : NULL;
     o.platform = count > 1 ? platform_find_by_name(str_of(words[1])) : PLATFORM_NONE;
     o.words = words + 2;
     o.count = count - 2;
@@ -246,7 +250,8 @@ static int import_csv_file(const struct command_settings *s, const char *path)
 
     if (!f)
         fprintf(stderr, "guildhall: cannot read '%s': %s\n", path, strerror(errno));
-    else if (!open_store_as_owner(&s->config, &store) && !auth_new(s->config.data, store, &b->auth))
+    else if (!open_store_as_data_folder_owner(&s->config, &store) &&
+             !auth_new(s->config.data, store, &b->auth))
         e = import_all_csv_lines(store, f, b, &count);
     if (e && b->bad)
         fprintf(stderr, "guildhall: line %d: %s; %d lines before it were imported\n", b->bad,
@@ -282,7 +287,7 @@ static int add_guild_subscription(const struct command_settings *s, const char *
 
     if (!str_to_u64(str_of(id), &o.guild_id))
         return print_usage_forms("platform guild-subscription GUILD");
-    enum err e = open_store_as_owner(&s->config, &store);
+    enum err e = open_store_as_data_folder_owner(&s->config, &store);
     if (!e)
         e = store_run_transaction_and_wait(store, STORE_WRITE, NULL, write_guild_subscription, &o);
     store_close(store);
@@ -303,7 +308,7 @@ int run_command_platform(const struct command_settings *s, char **arguments)
         return import_csv_file(s, arguments[1]);
     if (count == 2 && strcmp(arguments[0], "guild-subscription") == 0)
         return add_guild_subscription(s, arguments[1]);
-    const struct platform_verb *v = count ? find_platform_verb(arguments[0]) : NULL;
+    const struct platform_verb *v = count ? find_platform_account_command(arguments[0]) : NULL;
     if (count && !v && strcmp(arguments[0], "import") != 0 &&
         strcmp(arguments[0], "guild-subscription") != 0)
         fprintf(stderr, "guildhall: there is no command 'platform %.64s'\n", arguments[0]);
@@ -316,5 +321,5 @@ int run_command_platform(const struct command_settings *s, char **arguments)
         return print_usage_error("the platform must be platform_a or platform_b");
     if (!is_platform_account_id(o.words[0]) || (o.count > 1 && !is_platform_account_id(o.words[1])))
         return print_usage_error("names and ids have 1-128 characters");
-    return run_platform_verb(s, v, &o);
+    return run_platform_account_command(s, v, &o);
 }

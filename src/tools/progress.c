@@ -174,7 +174,7 @@ static int add_file_size(const char *path, const struct stat *s, int kind, struc
     return 0;
 }
 
-int64_t progress_size_of(const char *path)
+int64_t read_size_of_file_or_folder(const char *path)
 {
     size_sum = 0;
     nftw(path, add_file_size, 16, FTW_PHYS);

@@ -52,6 +52,6 @@ void progress_watch_end(struct progress_watch *w);
 
 /* Returns the size of a file, or of all files below a folder, in bytes. Returns 0 if it does not
  * exist. */
-int64_t progress_size_of(const char *path);
+int64_t read_size_of_file_or_folder(const char *path);
 
 #endif

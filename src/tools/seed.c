@@ -77,7 +77,7 @@ int run_command_seed(const struct command_settings *s, char **arguments)
     (void)arguments;
     if (problem)
         return print_usage_error(problem);
-    if (open_store_as_owner(&s->config, &store))
+    if (open_store_as_data_folder_owner(&s->config, &store))
         return 1;
     progress_begin(&m, "seed");
     enum err e = write_seed_data(store, &s->seed, on_seed_progress, &m);

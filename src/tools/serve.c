@@ -150,7 +150,7 @@ static int run_server_until_signal(struct served_instance *s,
                                            .version = build_identity.version };
     struct guildhall *g;
 
-    if (!snapshot_complete_restore(config->data) || guildhall_start(config, &hooks, &g))
+    if (!snapshot_finish_interrupted_restore(config->data) || guildhall_start(config, &hooks, &g))
         return 0;
     format_server_url(g, config, listen, 300);
     printf("guildhall: listening on %s\n", listen);
@@ -209,14 +209,14 @@ int serve_until_stopped(const struct config *config, const struct command_settin
     runs_command = config->as_discord;
     block_signals();
     if (settings && settings->temporary)
-        temporary_server_watch_input();
-    snapshots_skip_pauses_and_syncs(strcmp(config->workbench, "on") == 0);
+        temporary_server_stop_at_end_of_input();
+    snapshots_set_pauses_and_syncs_disabled(strcmp(config->workbench, "on") == 0);
     int sig = run_server_until_signal(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
         /* If both a snapshot and an import were requested, restore the snapshot first, then import
          * the world file. */
-        snapshot_restore_requested(config->data);
+        snapshot_run_requested_restore(config->data);
         if (world_file_import_is_queued())
             import_queued_world_file(config);
         /* After a restart, use the configuration of the last reload. */
@@ -272,11 +272,11 @@ int run_command_serve(const struct command_settings *s, char **arguments)
         return serve_as_discord(s, command);
     if (command)
         return print_usage_error("serve runs a command only with --as-discord");
-    if (s->temporary && !temporary_server_check(s->config.data))
+    if (s->temporary && !temporary_server_may_delete_folder(s->config.data))
         return 1;
     int status = serve_until_stopped(&s->config, s, NULL, NULL);
     /* Delete the folder only if the start succeeded; another server may be using it. */
     if (s->temporary && status == 0)
-        temporary_server_remove(s->config.data);
+        temporary_server_delete_folder(s->config.data);
     return status;
 }

@@ -36,7 +36,7 @@ static bool switch_to_folder_owner(const char *folder)
     return false;
 }
 
-enum err open_store_as_owner(const struct config *config, struct store **ret)
+enum err open_store_as_data_folder_owner(const struct config *config, struct store **ret)
 {
     return switch_to_folder_owner(config->data) ? guildhall_open_store(config, false, ret)
                                                 : ERR_UNAVAILABLE;

@@ -7,7 +7,7 @@
 
 static const char *running_command; /* its name, or NULL */
 
-void name_command_in_usage_errors(const char *name)
+void set_command_of_usage_errors(const char *name)
 {
     running_command = name;
 }

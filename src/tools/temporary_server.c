@@ -26,7 +26,7 @@ static void *wait_for_end_of_input(void *arg)
     return NULL;
 }
 
-bool temporary_server_check(const char *folder)
+bool temporary_server_may_delete_folder(const char *folder)
 {
     char marker[PATH_MAX];
 
@@ -40,7 +40,7 @@ bool temporary_server_check(const char *folder)
     return false;
 }
 
-void temporary_server_watch_input(void)
+void temporary_server_stop_at_end_of_input(void)
 {
     pthread_t thread;
 
@@ -48,8 +48,8 @@ void temporary_server_watch_input(void)
         pthread_detach(thread);
 }
 
-void temporary_server_remove(const char *folder)
+void temporary_server_delete_folder(const char *folder)
 {
-    if (!folder_remove(folder))
+    if (!folder_delete_recursively(folder))
         fprintf(stderr, "guildhall: cannot delete '%s': %s\n", folder, strerror(errno));
 }

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 /* Checks that the folder may be deleted. If not, prints an error and returns false. */
-bool temporary_server_check(const char *folder);
+bool temporary_server_may_delete_folder(const char *folder);
 /* Starts a thread that waits for the end of standard input and then sends SIGTERM to this process.
  * Call this function while SIGTERM is blocked. */
-void temporary_server_watch_input(void);
-void temporary_server_remove(const char *folder);
+void temporary_server_stop_at_end_of_input(void);
+void temporary_server_delete_folder(const char *folder);
 
 #endif

@@ -121,15 +121,15 @@ int send_operator_command(const struct command_settings *s, const struct operato
                           struct arena *arena, struct str *ret);
 /* Sends an operator command. Returns the exit status: 3 if the command was refused, 1 if no server
  * runs. */
-int send_operator_command_or_fail(const struct command_settings *s,
-                                  const struct operator_request *q, struct arena *arena,
-                                  struct str *ret);
-/* parse_reply_row removes the first line from the reply, splits it into cells, and returns their
- * number. */
+int send_operator_command_or_print_error(const struct command_settings *s,
+                                         const struct operator_request *q, struct arena *arena,
+                                         struct str *ret);
+/* parse_operator_reply_row removes the first line from the reply, splits it into cells, and returns
+ * their number. */
 enum { MAX_REPLY_COLUMNS = 16, OPERATOR_REPLY_TIMEOUT_S = 60 };
-int parse_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS]);
+int parse_operator_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS]);
 /* Prints a reply, which is a line of tab-separated column names and one line of cells per row. */
-void print_reply_rows(const struct command_settings *s, struct str reply);
+void print_operator_reply_rows(const struct command_settings *s, struct str reply);
 
 /* Prints why the server on this folder cannot be reached. `e` is the error of
  * control_socket_send_request. Returns the exit status. */
@@ -137,7 +137,7 @@ int print_server_unreachable(const char *folder, enum err e);
 
 /* Opens the store for writing while no server runs. If the caller is root, switches to the user who
  * owns the folder, so that the server can open new files later. */
-enum err open_store_as_owner(const struct config *config, struct store **ret);
+enum err open_store_as_data_folder_owner(const struct config *config, struct store **ret);
 
 /* Imports a world file. Prints errors to stderr. */
 enum err import_world_file_text(const struct config *config, struct store *store, struct str text,
@@ -153,7 +153,7 @@ int print_usage_error(const char *problem);
  * FILE, or backup -". */
 int print_usage_forms(const char *forms);
 /* After this call, usage errors refer to the help of this command. */
-void name_command_in_usage_errors(const char *name);
+void set_command_of_usage_errors(const char *name);
 /* Reads the settings again from the command line, the environment and the configuration file. */
 bool reread_settings(const struct command_settings *s, struct arena *arena,
                      struct command_settings *ret, const char **ret_problem);

@@ -106,7 +106,8 @@ int run_command_import(const struct command_settings *s, char **arguments)
     buf_init(&text, MAX_FILE_BYTES);
     struct arena *arena = arena_new();
     progress_watch_begin(&watch, "import", PROGRESS_WORLD, 0);
-    if (read_file_or_stdin(arguments[0], &text) && !open_store_as_owner(&s->config, &store)) {
+    if (read_file_or_stdin(arguments[0], &text) &&
+        !open_store_as_data_folder_owner(&s->config, &store)) {
         if (!store_lock_exclusive(store) &&
             !import_world_file_text(&s->config, store, buf_as_str(&text),
                                     strcmp(s->tokens, "off") != 0, &watch.world, arena, &report)) {

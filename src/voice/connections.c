@@ -91,7 +91,8 @@ static enum err connect_voice_state(struct call *call, struct pending_identify *
     s->live = true;
     e = voice_state_write_row(call->tx, s);
     return e ? e
-             : accept_voice_identify(call, c, voice_state_channel_id(s), relay_voice_state_from(s));
+             : accept_voice_identify(call, c, voice_state_channel_id(s),
+                                     relay_voice_state_from_voice_state(s));
 }
 
 /* Checks an IDENTIFY payload for a stream. If `admits` is set, also writes the participant's
@@ -246,8 +247,8 @@ static void on_relay_audio_activity(void *arg, const struct voice_state_key *p)
     start_connection_update(arg, &(struct connection_change){ .voice_state = *p, .active = true });
 }
 
-struct relay_source voice_relay_source(struct api *api)
+struct relay_callbacks voice_relay_callbacks(struct api *api)
 {
-    return (struct relay_source){ api, on_identify_received_by_relay, on_relay_connected_changed,
-                                  on_relay_audio_activity };
+    return (struct relay_callbacks){ api, on_identify_received_by_relay, on_relay_connected_changed,
+                                     on_relay_audio_activity };
 }

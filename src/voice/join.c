@@ -238,7 +238,8 @@ static enum err apply_request_flags(struct call *call, const struct session_opco
     }
     s->priority = in->guild_id && in->permissions & PERMISSION(PRIORITY_SPEAKER);
     if (in->channel.type != CHANNEL_STAGE && in->guild_id)
-        s->suppress = is_suppressed_on_join(&in->channel, in->afk_channel_id, in->permissions);
+        s->suppress =
+            member_is_suppressed_on_voice_join(&in->channel, in->afk_channel_id, in->permissions);
     s->active_at = clock_us();
     return e;
 }

@@ -75,7 +75,7 @@ static void remove_account_joins_before(struct join_rate_limit *p, int64_t ms)
     mem_free(old);
 }
 
-void voice_join_rate_limit_expire(struct join_rate_limit *p)
+void voice_join_rate_limit_remove_expired(struct join_rate_limit *p)
 {
     remove_account_joins_before(p, now_ms() - WINDOW_MS);
 }

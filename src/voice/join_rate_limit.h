@@ -15,6 +15,6 @@ void voice_join_rate_limit_free(struct join_rate_limit *p);
 /* Counts a join of the user. Returns whether the rate limit allows the join now. */
 bool voice_join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id);
 /* Frees expired entries; call regularly. */
-void voice_join_rate_limit_expire(struct join_rate_limit *p);
+void voice_join_rate_limit_remove_expired(struct join_rate_limit *p);
 
 #endif

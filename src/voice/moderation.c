@@ -93,7 +93,7 @@ enum err apply_voice_moderation(struct call *call, const struct voice_moderation
         return e ? e : audit_record_moderation(call, AUDIT_MEMBER_DISCONNECT, 0);
     }
     if (change->to.given == ABSENT || change->to.value == voice_state_channel_id(&s))
-        return change->silenced ? voice_state_emit(call, &s, 0) : OK;
+        return change->silenced ? voice_state_emit_update(call, &s, 0) : OK;
     e = channel_find(call->tx, change->to.value, &to);
     if (!e)
         e = voice_state_move_to_channel(call, &s, &to);

@@ -43,7 +43,8 @@ static bool voice_member_must_be_suppressed(const struct permission_update *r,
 {
     if (r->channel.type == CHANNEL_STAGE)
         return s->suppress || member_is_restricted(who);
-    return is_suppressed_on_join(&r->channel, r->guild.afk_channel_id.value, permissions);
+    return member_is_suppressed_on_voice_join(&r->channel, r->guild.afk_channel_id.value,
+                                              permissions);
 }
 
 static enum err save_voice_state_with_suppress(struct call *call, const struct permission_update *r,

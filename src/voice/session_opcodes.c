@@ -167,7 +167,7 @@ static void schedule_delayed_server_update(struct session_queue *l, const struct
         .arena = arena,
     };
     linked_list_append(&l->delayed_updates, &again->link);
-    deadline_restart(o->voice->delays[loop_index(o->loop)], &again->delay);
+    deadline_restart(o->voice->delays[loop_get_index(o->loop)], &again->delay);
 }
 
 /* Records that VOICE_SERVER_UPDATE was sent or delayed for a guild. Records nothing otherwise,
@@ -210,7 +210,7 @@ static void on_session_opcode_done(struct call *call, enum err e, void *arg)
     if (again) {
         /* Queue the opcode that leaves voice at the end of the session again, until it succeeds. */
         linked_list_append(&l->waiting, &o->link);
-        deadline_restart(v->delays[loop_index(o->loop)], &o->delay);
+        deadline_restart(v->delays[loop_get_index(o->loop)], &o->delay);
     }
     pthread_mutex_unlock(&v->lock);
     if (again)
@@ -219,7 +219,7 @@ static void on_session_opcode_done(struct call *call, enum err e, void *arg)
     run_next_session_opcode(v, session);
 }
 
-static void start_call_of_session_opcode(struct session_opcode *o)
+static void start_internal_call_of_session_opcode(struct session_opcode *o)
 {
     internal_call_start(o->voice->api, o->loop,
                         &(struct internal_call){ .name = "voice_order",
@@ -248,7 +248,7 @@ static bool session_opcode_may_run_now(struct session_queue *l, struct session_o
     }
     if (joins && !l->ended &&
         !voice_join_rate_limit_allows(o->voice->join_rate_limit, o->caller.id)) {
-        deadline_restart(o->voice->delays[loop_index(o->loop)], &o->delay);
+        deadline_restart(o->voice->delays[loop_get_index(o->loop)], &o->delay);
         return false;
     }
     o->quiet = p->is_delayed ||
@@ -279,7 +279,7 @@ static void run_next_session_opcode(struct voice_service *v, uint64_t session)
     }
     pthread_mutex_unlock(&v->lock);
     if (next)
-        start_call_of_session_opcode(next);
+        start_internal_call_of_session_opcode(next);
 }
 
 static void enqueue_session_opcode(struct voice_service *v, struct session_opcode *o, bool last)
@@ -445,7 +445,7 @@ static void create_delay_list_of_loop(struct loop *loop, void *arg)
 {
     struct voice_service *v = arg;
 
-    v->delays[loop_index(loop)] =
+    v->delays[loop_get_index(loop)] =
         deadline_list_new(loop, SERVER_UPDATE_INTERVAL_MS, false, on_opcode_delay_over);
 }
 
@@ -453,7 +453,7 @@ static void free_delay_list_of_loop(struct loop *loop, void *arg)
 {
     struct voice_service *v = arg;
 
-    deadline_list_free(v->delays[loop_index(loop)]);
+    deadline_list_free(v->delays[loop_get_index(loop)]);
 }
 
 static void on_voice_second_tick(void *arg)
@@ -461,10 +461,10 @@ static void on_voice_second_tick(void *arg)
     struct voice_service *v = arg;
 
     pthread_mutex_lock(&v->lock);
-    voice_join_rate_limit_expire(v->join_rate_limit);
+    voice_join_rate_limit_remove_expired(v->join_rate_limit);
     refused_resumes_remove(&v->refused_resumes, false);
     pthread_mutex_unlock(&v->lock);
-    voice_room_node_watch_check(v->room_owner_watch);
+    voice_room_node_watch_on_second_tick(v->room_owner_watch);
 }
 
 enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint)
@@ -492,7 +492,7 @@ enum err voice_start(struct api *api, struct loops *loops, struct voice_service 
     map_init(&v->refused_resumes);
     v->join_rate_limit = voice_join_rate_limit_new(!api_get_options(api)->limits.off);
     for (unsigned i = 0; i < loops_get_count(loops); i++)
-        loop_call_and_wait(loops_get_loop_at(loops, i), create_delay_list_of_loop, v);
+        loop_run_function_and_wait(loops_get_loop_at(loops, i), create_delay_list_of_loop, v);
     if (api_get_options(api)->cluster && !cluster_has_no_other_nodes(api_get_options(api)->cluster))
         v->room_owner_watch = voice_room_node_watch_new(api, loops_get_loop_at(loops, 0));
     *ret = v;
@@ -507,7 +507,7 @@ void voice_stop(struct voice_service *v)
     voice_node_lease_end(v->lease);
     v->lease = NULL;
     for (unsigned i = 0; i < loops_get_count(v->loops); i++)
-        loop_call_and_wait(loops_get_loop_at(v->loops, i), free_delay_list_of_loop, v);
+        loop_run_function_and_wait(loops_get_loop_at(v->loops, i), free_delay_list_of_loop, v);
 }
 
 void voice_free(struct voice_service *v)

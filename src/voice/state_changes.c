@@ -50,12 +50,12 @@ static enum err read_member_of_state(struct call *call, struct voice_state *s, s
 
 void voice_state_send_to_relay(struct call *call, const struct voice_state *s)
 {
-    struct relay_voice_state fact = relay_voice_state_from(s);
+    struct relay_voice_state fact = relay_voice_state_from_voice_state(s);
 
     call_record_voice_state_change(call, &fact);
 }
 
-enum err voice_state_emit(struct call *call, const struct voice_state *s, snowflake from)
+enum err voice_state_emit_update(struct call *call, const struct voice_state *s, snowflake from)
 {
     snowflake guild_id = voice_state_guild_id(s), channel_id = voice_state_channel_id(s);
     struct voice_state visible = *s;
@@ -75,8 +75,8 @@ enum err voice_state_emit(struct call *call, const struct voice_state *s, snowfl
     if (channel_id && from && from != channel_id) {
         struct voice_state gone = voice_state_without_channel(&visible);
 
-        emit_voice_state(
-            call, audience_of_viewers_of_first_channel_only(guild_id, from, channel_id), &gone);
+        emit_voice_state(call, audience_who_can_view_only_first_channel(guild_id, from, channel_id),
+                         &gone);
     }
     return channel_id ? hook_voice_state_changed(call, &visible) : OK;
 }
@@ -118,8 +118,7 @@ static void emit_server_update(struct call *call, const struct voice_state *s, s
 enum err emit_voice_server_update(struct call *call, const struct voice_state *s)
 {
     struct str endpoint;
-    enum err e =
-        find_voice_endpoint_of_node_of_room(call, voice_state_channel_id(s), s->region, &endpoint);
+    enum err e = find_voice_endpoint_of_room(call, voice_state_channel_id(s), s->region, &endpoint);
 
     if (!e)
         emit_server_update(call, s, endpoint);
@@ -130,7 +129,7 @@ enum err voice_state_save(struct call *call, struct voice_state *s, snowflake fr
 {
     enum err e = voice_state_write_row(call->tx, s);
 
-    return e ? e : voice_state_emit(call, s, from);
+    return e ? e : voice_state_emit_update(call, s, from);
 }
 
 enum err voice_state_save_without_event(struct call *call, const struct voice_state *s)
@@ -148,7 +147,7 @@ enum err voice_state_delete_and_emit(struct call *call, const struct voice_state
     enum err e = voice_state_delete_row(call->tx, s);
 
     if (!e)
-        e = voice_state_emit(call, &gone, voice_state_channel_id(s));
+        e = voice_state_emit_update(call, &gone, voice_state_channel_id(s));
     return e ? e : hook_voice_left(call, s);
 }
 
@@ -162,7 +161,8 @@ enum err voice_states_delete_all_and_emit(struct call *call, const struct list *
     return e;
 }
 
-bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, uint64_t permissions)
+bool member_is_suppressed_on_voice_join(const struct channel *c, snowflake afk_channel_id,
+                                        uint64_t permissions)
 {
     return c->type == CHANNEL_STAGE || c->id == afk_channel_id ||
            !(permissions & PERMISSION(SPEAK));
@@ -219,7 +219,8 @@ enum err voice_state_move_to_channel(struct call *call, const struct voice_state
     moved.live = moved.self_stream = false;
     moved.self_video = s->self_video && fits && permissions & PERMISSION(STREAM);
     moved.priority = permissions & PERMISSION(PRIORITY_SPEAKER);
-    moved.suppress = is_suppressed_on_join(to, guild.afk_channel_id.value, permissions);
+    moved.suppress =
+        member_is_suppressed_on_voice_join(to, guild.afk_channel_id.value, permissions);
     moved.request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     moved.active_at = clock_us();
     e = voice_state_save(call, &moved, from);

@@ -43,7 +43,7 @@ enum err voice_state_save(struct call *call, struct voice_state *s, snowflake fr
 /* Writes the voice state and sends it to the relay, but emits no event. */
 enum err voice_state_save_without_event(struct call *call, const struct voice_state *s);
 /* Emits VOICE_STATE_UPDATE without writing the voice state. */
-enum err voice_state_emit(struct call *call, const struct voice_state *s, snowflake from);
+enum err voice_state_emit_update(struct call *call, const struct voice_state *s, snowflake from);
 
 /* Deletes a voice state: emits VOICE_STATE_UPDATE without a channel, then calls hook_voice_left. */
 enum err voice_state_delete_and_emit(struct call *call, const struct voice_state *s);
@@ -61,7 +61,8 @@ int64_t voice_max_cameras(const struct channel *c, const struct guild *g);
 enum err read_whether_camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max,
                                              bool counted, bool *ret);
 /* Returns whether a member with these permissions is suppressed on joining the channel. */
-bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, uint64_t perms);
+bool member_is_suppressed_on_voice_join(const struct channel *c, snowflake afk_channel_id,
+                                        uint64_t perms);
 /* Returns the voice region of a channel: its rtc_region, else the region of its participants, else
  * the region `wanted`. */
 enum err choose_region_of_voice_room(struct tx *tx, const struct channel *c, struct str wanted,

@@ -38,7 +38,7 @@ void voice_free(struct voice_service *v);
 
 /* --- connections.c: callbacks for the relay ------------------------------------------- */
 
-struct relay_source voice_relay_source(struct api *api);
+struct relay_callbacks voice_relay_callbacks(struct api *api);
 /* Sets the endpoint (host and path) of this server's own relay; NULL if there is none. The string
  * is not copied. */
 void voice_set_relay_endpoint(const char *endpoint);

@@ -56,7 +56,7 @@ static int event_run(struct dave_room *room, int64_t now, const char *event, sno
     if (strcmp(event, "commit") == 0)
         return (int)dave_room_handle_commit(room, user, hex_decode(argument), now);
     if (strcmp(event, "described") == 0)
-        dave_room_on_description_sent(room, user, number, now);
+        dave_room_on_session_description_sent(room, user, number, now);
     else if (strcmp(event, "leave") == 0)
         dave_room_leave(room, user, now);
     else if (strcmp(event, "ready") == 0)

@@ -49,7 +49,7 @@ static void check_parsed_dave_commit(struct str bytes)
         return;
     FUZZ_CHECK(c.reference_count > 0 && c.bytes.n + r.rest.n == bytes.n);
     for (size_t i = 0; i < c.reference_count; i++)
-        FUZZ_CHECK(is_within(str_slice(mls_commit_reference_at(&c, i), MLS_HASH), bytes));
+        FUZZ_CHECK(is_within(str_slice(mls_commit_proposal_reference_at(&c, i), MLS_HASH), bytes));
     mls_commit_verify_path(&c);
     if (!mls_welcome_read(&r, &w))
         return;
@@ -123,7 +123,7 @@ static unsigned take_byte(struct str *in)
     return byte;
 }
 
-static void check_application_limit(struct str in)
+static void check_dave_room_with_random_events(struct str in)
 {
     struct dave_room *room = dave_room_new(&(struct dave_config){
         .group = GROUP,
@@ -143,7 +143,8 @@ static void check_application_limit(struct str in)
         switch (byte % 8) {
         case JOIN:
             more = byte < 0xc0;
-            dave_room_on_description_sent(room, user, dave_room_join(room, user, more, now), now);
+            dave_room_on_session_description_sent(room, user, dave_room_join(room, user, more, now),
+                                                  now);
             break;
         case LEAVE:
             dave_room_leave(room, user, now);
@@ -194,6 +195,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else if (data[0] % 3 == 1)
         check_parsed_dave_commit(in);
     else
-        check_application_limit(in);
+        check_dave_room_with_random_events(in);
     return 0;
 }

@@ -30,9 +30,9 @@ static void check_parts(const struct multipart *m)
 {
     size_t total = 0;
 
-    FUZZ_CHECK(multipart_part_count(m) <= MULTIPART_MAX_PARTS);
-    for (size_t i = 0; i < multipart_part_count(m); i++) {
-        const struct multipart_part *p = multipart_part_at(m, i);
+    FUZZ_CHECK(multipart_get_part_count(m) <= MULTIPART_MAX_PARTS);
+    for (size_t i = 0; i < multipart_get_part_count(m); i++) {
+        const struct multipart_part *p = multipart_get_part_at(m, i);
 
         FUZZ_CHECK(p->name && utf8_is_valid(str_of(p->name)));
         FUZZ_CHECK(!p->filename || utf8_is_valid(str_of(p->filename)));
@@ -43,9 +43,10 @@ static void check_parts(const struct multipart *m)
 
 static void check_same(const struct multipart *a, const struct multipart *b)
 {
-    FUZZ_CHECK(multipart_part_count(a) == multipart_part_count(b));
-    for (size_t i = 0; i < multipart_part_count(a); i++) {
-        const struct multipart_part *p = multipart_part_at(a, i), *q = multipart_part_at(b, i);
+    FUZZ_CHECK(multipart_get_part_count(a) == multipart_get_part_count(b));
+    for (size_t i = 0; i < multipart_get_part_count(a); i++) {
+        const struct multipart_part *p = multipart_get_part_at(a, i),
+                                    *q = multipart_get_part_at(b, i);
 
         FUZZ_CHECK(same_text(p->name, q->name) && same_text(p->filename, q->filename));
         FUZZ_CHECK(same_text(p->content_type, q->content_type));

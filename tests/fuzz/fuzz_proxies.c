@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_parsed_proxy_header(bytes);
     FUZZ_CHECK(parse_trusted_proxies(STR("loopback, 10.0.0.0/8, 2001:db8::/32"), &p, &problem));
     if (request_of(STR(""), bytes, &r)) {
-        client_used_tls_to_proxy(&r, false);
+        forwarded_headers_say_client_used_tls(&r, false);
         client_of(&p, &r);
     }
     check_forged_forwarding_lines(&p, bytes, STR("X-Forwarded-For: 6.6.6.6, \"\r\n"),

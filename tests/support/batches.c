@@ -66,7 +66,7 @@ void batch_ask(struct batch *b, struct loops *loops, int count)
             .batch = b,
             .questions = b->questions,
         };
-    loop_call_and_wait(loops_get_loop_at(loops, 0), batch_submit, b);
+    loop_run_function_and_wait(loops_get_loop_at(loops, 0), batch_submit, b);
     for (int i = 0; i < count; i++)
         wait_for(&b->finished);
     for (int i = 0; i < count; i++)

@@ -310,7 +310,7 @@ struct dave_client *dave_client_enter(snowflake user, unsigned version)
     *c = (struct dave_client){ .here = true, .id.user = user };
     buf_init(&c->package, MLS_KEY_PACKAGE);
     c->version = dave_room_join(dave_hall.room, user, version, dave_hall.now);
-    dave_room_on_description_sent(dave_hall.room, user, c->version, dave_hall.now);
+    dave_room_on_session_description_sent(dave_hall.room, user, c->version, dave_hall.now);
     return c;
 }
 

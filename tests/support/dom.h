@@ -10,7 +10,7 @@
 #include "json/read.h"
 
 struct dom {
-    enum json_kind kind;
+    enum json_value_kind kind;
     struct str key;  /* key of an object member */
     struct str text; /* decoded string, or the source text of another value */
     bool truth;

@@ -261,7 +261,7 @@ static const struct request *wait_for(struct endpoint *e, int n)
     return &e->requests[n - 1];
 }
 
-const char *endpoint_request(struct endpoint *e, int n)
+const char *interactions_endpoint_request(struct endpoint *e, int n)
 {
     return wait_for(e, n)->body;
 }

@@ -30,7 +30,7 @@ void endpoint_answer(struct endpoint *e, int status, const char *content_type, c
                      int after_ms);
 
 /* Waits for the n-th request, counted from 1, and returns its body. */
-const char *endpoint_request(struct endpoint *e, int n);
+const char *interactions_endpoint_request(struct endpoint *e, int n);
 /* Waits for the n-th request and returns its body, which may be other than text. */
 struct str endpoint_body(struct endpoint *e, int n);
 /* Returns the head of the n-th request. */

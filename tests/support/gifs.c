@@ -170,7 +170,7 @@ const char *gif_ids(struct answer a)
 
 void world_count_choices(struct world *w)
 {
-    clock_continue_after_stop(); /* a choice during a count waits for the next count */
+    clock_restart_both_after_stop(); /* a choice during a count waits for the next count */
     world_wait(w, 1);
     expect_number(w, 0, "select count(*) from gif_choices");
     clock_stop_both_clocks();

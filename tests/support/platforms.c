@@ -21,7 +21,7 @@ static void run(struct world *w, enum err (*what)(struct tx *tx, void *arg), voi
 
 static enum err save_account(struct tx *tx, void *arg)
 {
-    return upsert_local_account(tx, arg);
+    return upsert_local_platform_account(tx, arg);
 }
 
 void make_account(struct world *w, enum platform p, const char *id, const char *name)
@@ -45,14 +45,14 @@ void make_partner(struct world *w, const char *id, const char *name)
 
 static enum err save_subscription(struct tx *tx, void *arg)
 {
-    return upsert_local_subscription(tx, arg);
+    return upsert_local_platform_subscription(tx, arg);
 }
 
 static enum err end_subscription(struct tx *tx, void *arg)
 {
     const struct local_platform_subscription *s = arg;
 
-    return delete_local_subscription(tx, s->platform, s->account_id, s->subscriber_id);
+    return delete_local_platform_subscription(tx, s->platform, s->account_id, s->subscriber_id);
 }
 
 void subscribe(struct world *w, enum platform p, const char *account, const char *subscriber)
@@ -73,7 +73,7 @@ static enum err save_friends(struct tx *tx, void *arg)
 {
     const struct local_platform_subscription *s = arg;
 
-    return insert_local_friendship(tx, s->platform, s->account_id, s->subscriber_id);
+    return insert_local_platform_friendship(tx, s->platform, s->account_id, s->subscriber_id);
 }
 
 void acquaint(struct world *w, enum platform p, const char *one, const char *other)
@@ -93,8 +93,8 @@ static enum err make_code(struct tx *tx, void *arg)
 {
     struct code_wish *wish = arg;
     struct str code;
-    enum err e = create_local_link_code(tx, guildhall_get_auth(wish->w->server), wish->p,
-                                        str_of(wish->account), &code);
+    enum err e = create_local_platform_link_code(tx, guildhall_get_auth(wish->w->server), wish->p,
+                                                 str_of(wish->account), &code);
 
     if (!e)
         wish->code = str_dup_cstring(wish->w->arena, code);

@@ -41,7 +41,7 @@ static unsigned waiting_requests(struct world *w)
     unsigned count = 0;
 
     for (unsigned i = 0; i < loops_get_count(loops); i++)
-        loop_call_and_wait(loops_get_loop_at(loops, i), count_active_pool_requests, &count);
+        loop_run_function_and_wait(loops_get_loop_at(loops, i), count_active_pool_requests, &count);
     return count;
 }
 

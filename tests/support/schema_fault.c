@@ -29,7 +29,7 @@ static const char *type_fault(const struct type *type)
 
 static const char *member_fault(const struct schema *schema, const struct field *f)
 {
-    const struct member_type_info *m = &member_type_infos[f->member];
+    const struct struct_member_layout *m = &member_type_infos[f->member];
     bool fallback = f->fallback || f->fallback_text;
 
     if (f->name.n == 0)
@@ -82,7 +82,7 @@ static const char *field_fault(const struct schema *schema, const struct field *
 /* Returns the unnamed schema of a field's type, or NULL. */
 static const struct schema *inner_schema(const struct type *type)
 {
-    type = type_for_documentation(type);
+    type = type_get_documented_type(type);
     while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
         type = type->of;
     return type->kind == KIND_OBJECT && !type->schema->name ? type->schema : NULL;

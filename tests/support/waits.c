@@ -60,7 +60,7 @@ void world_wait(struct world *w, double seconds)
         return;
     struct api *api = guildhall_get_api(w->server);
     for (unsigned i = 0; i < loops_get_count(api->loops); i++)
-        loop_call_and_wait(loops_get_loop_at(api->loops, i), check_deadlines_on_loop, NULL);
+        loop_run_function_and_wait(loops_get_loop_at(api->loops, i), check_deadlines_on_loop, NULL);
     job_scheduler_wake_at(api->jobs, clock_us());
 }
 
@@ -87,7 +87,7 @@ struct position_read {
 static void check_loop_position(struct loop *loop, void *arg)
 {
     struct position_read *l = arg;
-    uint64_t position = l->gateway->gateway_loops[loop_index(loop)]->position;
+    uint64_t position = l->gateway->gateway_loops[loop_get_index(loop)]->position;
 
     if (position < l->least)
         l->least = position;
@@ -98,7 +98,7 @@ static uint64_t least_position(struct world *w)
     struct position_read l = { .gateway = guildhall_get_gateway(w->server), .least = UINT64_MAX };
 
     for (unsigned i = 0; i < l.gateway->gateway_loop_count; i++)
-        loop_call_and_wait(l.gateway->gateway_loops[i]->loop, check_loop_position, &l);
+        loop_run_function_and_wait(l.gateway->gateway_loops[i]->loop, check_loop_position, &l);
     return l.least;
 }
 

@@ -335,7 +335,7 @@ struct client *world_anonymous(struct world *w)
 
 struct member_to_add_to_guild {
     struct world *world;
-    struct new_account_data draft;
+    struct account_to_create draft;
     struct client *client;
 };
 
@@ -552,8 +552,8 @@ static struct share share_of(int argc, char **argv)
     return (struct share){ 1, 1 };
 }
 
-static bool matches_localized_name(const struct suite *suite, const struct test *test,
-                                   const char *word)
+static bool text_is_original_or_localized_name(const struct suite *suite, const struct test *test,
+                                               const char *word)
 {
     return strstr(suite->name, word) || strstr(test->name, word);
 }
@@ -565,7 +565,7 @@ static bool is_wanted(int argc, char **argv, const struct suite *suite, const st
     for (int i = 2; i < argc; i++) {
         if (strchr(argv[i], '/'))
             continue;
-        if (matches_localized_name(suite, test, argv[i]))
+        if (text_is_original_or_localized_name(suite, test, argv[i]))
             return true;
         any = false;
     }
@@ -576,7 +576,7 @@ static bool names_something(const struct suite *suites, const char *word)
 {
     for (const struct suite *s = suites; s->name; s++)
         for (const struct test *t = s->tests; t->name; t++)
-            if (matches_localized_name(s, t, word))
+            if (text_is_original_or_localized_name(s, t, word))
                 return true;
     return false;
 }

@@ -24,7 +24,7 @@ static void append_record_line(const struct displayed_traffic_record *s, void *a
     append_traffic_record_line(s, &((struct call_log *)arg)->lines);
 }
 
-static enum err read_log_records(struct call *call)
+static enum err format_new_records_as_lines(struct call *call)
 {
     struct call_log *l = call_get_stage_data(call, "call_log");
 
@@ -50,7 +50,7 @@ static void on_log_timer_closed(uv_handle_t *handle)
     mem_free(l);
 }
 
-static void read_new_records(struct call_log *l);
+static void start_reading_new_records(struct call_log *l);
 
 static void on_log_records_read(struct call *call, enum err e, void *arg)
 {
@@ -65,11 +65,11 @@ static void on_log_records_read(struct call *call, enum err e, void *arg)
     if (l->ending && e)
         uv_close((uv_handle_t *)&l->timer, on_log_timer_closed);
     else if (l->ending)
-        read_new_records(l);
+        start_reading_new_records(l);
 }
 
 /* Prints the new records. When the log stops, continues until no records are left. */
-static void read_new_records(struct call_log *l)
+static void start_reading_new_records(struct call_log *l)
 {
     uint64_t oldest, newest;
 
@@ -85,7 +85,7 @@ static void read_new_records(struct call_log *l)
     internal_call_start(l->workbench->api, l->loop,
                         &(struct internal_call){ .name = "call log",
                                                  .store = ROUTE_STORE_READ,
-                                                 .run = read_log_records,
+                                                 .run = format_new_records_as_lines,
                                                  .done = on_log_records_read,
                                                  .type = "call_log",
                                                  .data = l,
@@ -97,7 +97,7 @@ static void on_log_timer(uv_timer_t *timer)
     struct call_log *l = timer->data;
 
     if (!l->ending)
-        read_new_records(l);
+        start_reading_new_records(l);
 }
 
 static void start_log_timer(struct loop *loop, void *arg)
@@ -119,7 +119,7 @@ struct call_log *call_log_start_printing(struct workbench *w, struct loop *loop)
     l->page.limit = LOG_PAGE;
     buf_init(&l->lines, 4 * 1024 * 1024);
     traffic_start_watching(w->traffic);
-    loop_call_and_wait(loop, start_log_timer, l);
+    loop_run_function_and_wait(loop, start_log_timer, l);
     return l;
 }
 
@@ -129,11 +129,11 @@ static void begin_closing_call_log(struct loop *loop, void *arg)
 
     (void)loop;
     l->ending = true;
-    read_new_records(l);
+    start_reading_new_records(l);
 }
 
 void call_log_stop_printing(struct call_log *l)
 {
     if (l)
-        loop_call_and_wait(l->loop, begin_closing_call_log, l);
+        loop_run_function_and_wait(l->loop, begin_closing_call_log, l);
 }

@@ -102,7 +102,7 @@ static bool check_shard_receives_guild(struct call *call, struct delivery_explan
 static bool check_intents_allow_event(struct call *call, struct delivery_explanation *x,
                                       bool in_guild)
 {
-    unsigned wanted = get_info_of_event_type(EVENT_MESSAGE_CREATE)->intents, has = 0;
+    unsigned wanted = get_properties_of_event_type(EVENT_MESSAGE_CREATE)->intents, has = 0;
     struct buf names, own;
     size_t n = 0;
 
@@ -117,8 +117,8 @@ static bool check_intents_allow_event(struct call *call, struct delivery_explana
     x->session_count = n;
     buf_init(&names, 1024);
     buf_init(&own, 1024);
-    append_intent_names(&names, wanted);
-    append_intent_names(&own, has);
+    intent_set_append_names(&names, wanted);
+    intent_set_append_names(&own, has);
     struct str text =
         n ? str_printf(call->arena, "a session receives MESSAGE_CREATE (intent %.*s)",
                        STR_ARGS(buf_as_str(&names)))

@@ -92,7 +92,7 @@ static enum err find_permission_bit_by_name(struct call *call, struct str words,
         }
     buf_init(&all, 8192);
     buf_add_lit(&all, "must be one of: ");
-    append_permission_names(&all, PERMISSIONS_ALL);
+    permission_set_append_names(&all, PERMISSIONS_ALL);
     buf_add_char(&all, '\0');
     enum err e = call_add_field_error(call, "permission", FORM_CHOICES, all.p);
     buf_clear(&all);

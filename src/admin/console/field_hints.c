@@ -11,7 +11,7 @@ static bool move_reader_to_json_path(struct json_reader *r, struct str path)
 {
     while (path.n) {
         struct str key = str_cut(&path, '.'), found;
-        enum json_kind kind = json_peek_kind(r);
+        enum json_value_kind kind = json_peek_kind(r);
         uint64_t index = 0;
         bool there = false;
 

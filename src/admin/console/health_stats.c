@@ -89,7 +89,7 @@ struct health *health_stats_start_sampling(struct api *api, struct loop *loop)
     h->sample.counts = mem_new(h->groups * DURATIONS * sizeof *h->sample.counts);
     pthread_mutex_init(&h->lock, NULL);
     health_add_sample(h);
-    loop_call_and_wait(loop, health_start_timer, h);
+    loop_run_function_and_wait(loop, health_start_timer, h);
     return h;
 }
 
@@ -104,7 +104,7 @@ static void health_stop_timer(struct loop *loop, void *arg)
 void health_stats_stop_sampling(struct health *h)
 {
     if (h)
-        loop_call_and_wait(h->loop, health_stop_timer, h);
+        loop_run_function_and_wait(h->loop, health_stop_timer, h);
 }
 
 void health_stats_free(struct health *h)

@@ -8,7 +8,7 @@
 enum { INVALID_FORM_CODE = 50035, WEBHOOK_TOKEN_CODE = 50027, OP_INVALID_SESSION = 9 };
 enum { AUTHENTICATION_FAILED = 4004 };
 
-static bool path_contains_twice(struct str target, const char *word)
+static bool path_contains_word_twice(struct str target, const char *word)
 {
     const char *first = memmem(target.p, target.n, word, strlen(word));
 
@@ -31,9 +31,9 @@ static const char *find_hint_for_unknown_path(struct str target)
 {
     if (!str_starts_with(target, STR("/api/")) && !str_is(target, "/api"))
         return "no such route: paths begin with /api/v10; is /api missing in the base URL?";
-    if (path_contains_twice(target, "/api/"))
+    if (path_contains_word_twice(target, "/api/"))
         return "no such route: the path contains /api twice; does your library add it itself?";
-    if (path_contains_twice(target, "/v10/") || path_contains_twice(target, "/v9/"))
+    if (path_contains_word_twice(target, "/v10/") || path_contains_word_twice(target, "/v9/"))
         return "no such route: the path has the API version twice; does your library add it?";
     if (memmem(target.p, target.n, "//", 2))
         return "no such route: the path contains //; does the base URL end with a slash?";

@@ -30,9 +30,9 @@ static void record_time_of_sent_message(const struct displayed_traffic_record *s
 }
 
 /* Searches the newest records of the traffic log. Older records are not searched. */
-static enum err search_records(struct tx *tx, struct traffic_ring *t, struct traffic_filter filter,
-                               void (*note)(const struct displayed_traffic_record *s, void *arg),
-                               struct record_search *search)
+static enum err search_traffic_log_for_delivery(
+    struct tx *tx, struct traffic_ring *t, struct traffic_filter filter,
+    void (*note)(const struct displayed_traffic_record *s, void *arg), struct record_search *search)
 {
     struct traffic_record_page page = { .filter = filter, .from_end = true, .limit = RECORDS_MAX };
 
@@ -49,13 +49,14 @@ enum err find_recorded_event_delivery(struct tx *tx, struct traffic_ring *t,
         str_printf(tx_arena(tx), "\"%llu\"", (unsigned long long)wanted->message_id);
 
     *ret = (struct recorded_event_delivery){ 0 };
-    enum err e =
-        search_records(tx, t, (struct traffic_filter){ .user = user, .event = STR("READY") },
-                       record_session_start_time, &search);
+    enum err e = search_traffic_log_for_delivery(
+        tx, t, (struct traffic_filter){ .user = user, .event = STR("READY") },
+        record_session_start_time, &search);
     if (!e)
-        e = search_records(tx, t,
-                           (struct traffic_filter){
-                               .user = user, .event = STR("MESSAGE_CREATE"), .text = message },
-                           record_time_of_sent_message, &search);
+        e = search_traffic_log_for_delivery(tx, t,
+                                            (struct traffic_filter){ .user = user,
+                                                                     .event = STR("MESSAGE_CREATE"),
+                                                                     .text = message },
+                                            record_time_of_sent_message, &search);
     return e;
 }

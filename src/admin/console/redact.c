@@ -99,7 +99,7 @@ void redact_secrets_in_error_text(struct str text, const char *location, struct 
 
 /* Returns whether a key in an error object is part of the error format ("_errors", "code", …) and
  * not the name of a field. */
-static bool is_error_tree_key(struct str key)
+static bool is_validation_error_key(struct str key)
 {
     return str_is(key, "_errors") || str_is(key, "code") || str_is(key, "message");
 }
@@ -123,7 +123,7 @@ static const char *skip_space(const char *p, const char *end)
 
 /* Returns whether an object contains validation errors of a secret field. The errors themselves are
  * not secret. */
-static bool is_error_tree(const char *p, const char *end)
+static bool is_validation_error_object(const char *p, const char *end)
 {
     static const char key[] = "\"_errors\"";
 
@@ -138,7 +138,7 @@ static size_t json_value_length(const char *p, const char *end)
     const char *at = p;
     int depth = 0;
 
-    if (!strchr("-0123456789[{", *p) || !*p || (*p == '{' && is_error_tree(p, end)))
+    if (!strchr("-0123456789[{", *p) || !*p || (*p == '{' && is_validation_error_object(p, end)))
         return 0;
     while (at < end && (depth > 0 || !strchr(",]} \t\r\n", *at))) {
         depth += *at == '[' || *at == '{';
@@ -155,7 +155,7 @@ static bool json_string_is_secret(struct str s)
            memmem(s.p, s.n, "token=", 6);
 }
 
-static void redact_json(struct str text, const char *location, struct buf *out)
+static void redact_json_body(struct str text, const char *location, struct buf *out)
 {
     const char *p = text.p, *end = text.p + text.n, *plain = p;
     bool hides = false; /* whether the next value is secret */
@@ -197,14 +197,14 @@ static void redact_json(struct str text, const char *location, struct buf *out)
         hides = is_key && is_secret_key(inside, location);
         refusal = is_key && str_is(inside, "message");
         is_error |= refusal;
-        if (is_key && !is_error_tree_key(inside))
+        if (is_key && !is_validation_error_key(inside))
             of_secret = hides;
         p += n;
     }
     append_valid_utf8(out, str_slice(plain, (size_t)(p - plain)));
 }
 
-static void redact_form(struct str text, const char *location, struct buf *out)
+static void redact_form_body(struct str text, const char *location, struct buf *out)
 {
     bool first = true;
 
@@ -233,9 +233,9 @@ void redact_secrets_in_body(struct str text, const char *location, struct buf *o
     bool json = first < text.p + text.n && strchr("{[\"", *first);
 
     if (json)
-        redact_json(text, location, out);
+        redact_json_body(text, location, out);
     else
-        redact_form(text, location, out);
+        redact_form_body(text, location, out);
 }
 
 static size_t count_path_segments(struct str path)
@@ -283,7 +283,7 @@ void redact_secrets_in_request_target(struct str target, const char *location, s
     }
     if (query.n) {
         buf_add_char(out, '?');
-        redact_form(query, location, out);
+        redact_form_body(query, location, out);
     }
 }
 

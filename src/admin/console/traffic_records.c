@@ -101,7 +101,8 @@ static struct str redacted_body(struct arena *arena, struct str text, const char
     return buf_move_to_arena(&out, arena);
 }
 
-static struct str redacted_target(struct arena *arena, struct str text, const char *location)
+static struct str redacted_request_target(struct arena *arena, struct str text,
+                                          const char *location)
 {
     struct buf out;
 
@@ -146,7 +147,7 @@ static void fill_redacted_texts(struct displayed_traffic_record *s, const struct
     const struct traffic_record *r = &s->r;
     struct str target = traffic_record_text(r, room, TRAFFIC_TARGET);
 
-    s->target = redacted_target(arena, target, r->path_pattern);
+    s->target = redacted_request_target(arena, target, r->path_pattern);
     s->problem =
         redacted_problem(arena, traffic_record_text(r, room, TRAFFIC_PROBLEM), r->path_pattern);
     s->address = str_dup(arena, traffic_record_text(r, room, TRAFFIC_ADDRESS));

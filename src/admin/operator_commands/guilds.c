@@ -82,7 +82,7 @@ static void emit_guild_create_to_members(struct call *call, snowflake id, snowfl
 
 /* Sends a guild that was imported to the sessions of its members. The caller repeats the command
  * with the id in the reply until that id is 0. */
-enum err operator_guild_resend(struct call *call, struct running_operator_command *o)
+enum err operator_guild_resend_to_members(struct call *call, struct running_operator_command *o)
 {
     struct guild g;
     struct rows r;

@@ -81,7 +81,7 @@ enum err operator_token_revoke(struct call *call, struct running_operator_comman
 
 enum err operator_guild_set_owner(struct call *call, struct running_operator_command *o);
 enum err operator_guild_delete(struct call *call, struct running_operator_command *o);
-enum err operator_guild_resend(struct call *call, struct running_operator_command *o);
+enum err operator_guild_resend_to_members(struct call *call, struct running_operator_command *o);
 enum err operator_app_renew_token(struct call *call, struct running_operator_command *o);
 
 /* --- mirror.c ------------------------------------------------------------------------- */

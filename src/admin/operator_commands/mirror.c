@@ -18,7 +18,7 @@
 #include "platform/threads/threads.h"
 
 /* Writes the row of the reply. It is no error if the object does not exist on this server. */
-static enum err end_mirror_command(struct running_operator_command *o, enum err e)
+static enum err reply_to_mirror_command(struct running_operator_command *o, enum err e)
 {
     bool absent = e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_ROLE ||
                   e == ERR_UNKNOWN_MEMBER || e == ERR_UNKNOWN_GUILD || e == ERR_UNKNOWN_USER ||
@@ -72,7 +72,7 @@ enum err operator_apply_mirrored_message_change(struct call *call,
         e = m.pinned ? message_unpin_and_emit(call, &c, &m) : OK;
     else if (!e)
         e = message_emit_imported(call, &c, m.id, created);
-    return end_mirror_command(o, e);
+    return reply_to_mirror_command(o, e);
 }
 
 /* The ids are separated by commas. */
@@ -99,7 +99,7 @@ enum err operator_apply_mirrored_deletion(struct call *call, struct running_oper
     } else if (!e) {
         e = messages_delete_bulk(call, &c, &ids);
     }
-    return end_mirror_command(o, e);
+    return reply_to_mirror_command(o, e);
 }
 
 /* USER 0 stands for all users, EMOJI "-" for all emoji; both only if the change is "removed". */
@@ -120,7 +120,7 @@ enum err operator_apply_mirrored_reaction_change(struct call *call,
     if (!e)
         e = str_is(o->words[5], "added") ? mirrored_reaction_add(call, &c, &m, user, emoji)
                                          : mirrored_reaction_remove(call, &c, &m, user, emoji);
-    return end_mirror_command(o, e);
+    return reply_to_mirror_command(o, e);
 }
 
 enum err operator_apply_mirrored_channel_change(struct call *call,
@@ -133,13 +133,13 @@ enum err operator_apply_mirrored_channel_change(struct call *call,
         return refuse_operator_command_arguments(o);
     enum err e = find_guild_channel(call, ids, &c);
     if (e)
-        return end_mirror_command(o, e);
+        return reply_to_mirror_command(o, e);
     if (!str_is(o->words[2], "deleted"))
         e = channel_emit_imported(call, c.id, str_is(o->words[2], "created"));
     else
         e = channel_is_thread(c.type) ? thread_delete_and_emit(call, &c)
                                       : guild_channel_delete(call, &c);
-    return end_mirror_command(o, e);
+    return reply_to_mirror_command(o, e);
 }
 
 enum err operator_apply_mirrored_role_change(struct call *call, struct running_operator_command *o)
@@ -150,10 +150,10 @@ enum err operator_apply_mirrored_role_change(struct call *call, struct running_o
     if (!parse_message_ids_of_argument(o, 2, ids))
         return refuse_operator_command_arguments(o);
     if (!str_is(o->words[2], "deleted"))
-        return end_mirror_command(
+        return reply_to_mirror_command(
             o, role_emit_imported(call, ids[0], ids[1], str_is(o->words[2], "created")));
     enum err e = ids[0] == ids[1] ? ERR_UNKNOWN_ROLE : role_find(call->tx, ids[0], ids[1], role);
-    return end_mirror_command(o, e ? e : role_delete_and_emit(call, role));
+    return reply_to_mirror_command(o, e ? e : role_delete_and_emit(call, role));
 }
 
 static const char IS_PLACEHOLDER[] = "select 1 from placeholder_accounts where user_id = $1";
@@ -190,7 +190,7 @@ enum err operator_apply_mirrored_member_change(struct call *call,
     } else {
         e = member_emit_imported(call, ids[0], ids[1], str_is(o->words[2], "created"));
     }
-    return end_mirror_command(o, e);
+    return reply_to_mirror_command(o, e);
 }
 
 enum err operator_apply_mirrored_guild_change(struct call *call, struct running_operator_command *o)
@@ -199,5 +199,5 @@ enum err operator_apply_mirrored_guild_change(struct call *call, struct running_
 
     if (!parse_message_ids_of_argument(o, 1, &id))
         return refuse_operator_command_arguments(o);
-    return end_mirror_command(o, guild_emit_update(call, id));
+    return reply_to_mirror_command(o, guild_emit_update(call, id));
 }

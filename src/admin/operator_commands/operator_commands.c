@@ -77,7 +77,7 @@ const struct operator_command_row operator_command_rows[] = {
     { "guild", "delete", "ID", "Delete a guild with all its contents", 1, 1, .writes = true,
       .is_final = true, .run = operator_guild_delete, .columns = COLUMNS_GUILD_STATE,
       .unknown = TEXT_UNKNOWN_GUILD },
-    { "guild", "refresh", "ID AFTER", NULL, 2, 2, .writes = true, .run = operator_guild_resend,
+    { "guild", "refresh", "ID AFTER", NULL, 2, 2, .writes = true, .run = operator_guild_resend_to_members,
       .columns = "&last", .unknown = TEXT_UNKNOWN_GUILD },
     MIRROR_ROW("mirror-message", "GUILD CHANNEL ID CHANGE", 4, operator_apply_mirrored_message_change)
     MIRROR_ROW("mirror-deletion", "GUILD CHANNEL IDS", 3, operator_apply_mirrored_deletion)

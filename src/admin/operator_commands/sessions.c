@@ -167,11 +167,11 @@ static enum err run_action_on_session_or_account(struct call *call,
     struct rows row;
     bool found;
 
-    if (gateway_run_session_action(g, who, what, code))
+    if (gateway_run_operator_action_on_session(g, who, what, code))
         return OK;
     enum err e = tx_one(call->tx, "select id from users where username = $1", BIND(v_text(who)),
                         &row, &found);
-    if (!e && (!found || !gateway_run_action_on_account_sessions(g, row_id(&row, 0), what, code)))
+    if (!e && (!found || !gateway_run_operator_action_on_account(g, row_id(&row, 0), what, code)))
         e = operator_command_set_error_sentence(
             o, ERR_NOT_FOUND,
             str_dup_cstring(o->arena,

@@ -3,7 +3,7 @@
 
 #include "admin/operator_commands/internal.h"
 
-static void add_snapshot_row(void *arg, const struct data_snapshot *s)
+static void add_snapshot_row(void *arg, const struct listed_snapshot *s)
 {
     OPERATOR_ROW((struct running_operator_command *)arg, v_text(s->name), v_int(s->bytes),
                  v_int(s->made_at_us));
@@ -18,7 +18,7 @@ enum err operator_snapshot_list(struct running_operator_command *o)
     if (o->as_json) {
         struct str rows = buf_move_to_arena(&o->out, o->arena);
 
-        snapshot_count_restores(&tried, &restored);
+        snapshot_get_restore_counts(&tried, &restored);
         buf_printf(&o->out, "{\"tried\":%d,\"restored\":%d,\"snapshots\":[%.*s]}", tried, restored,
                    STR_ARGS(rows));
     }
@@ -29,7 +29,7 @@ enum err operator_snapshot_count_restores(struct running_operator_command *o)
 {
     int tried, restored;
 
-    snapshot_count_restores(&tried, &restored);
+    snapshot_get_restore_counts(&tried, &restored);
     OPERATOR_ROW(o, v_int(tried), v_int(restored));
     return OK;
 }
@@ -64,8 +64,8 @@ enum err operator_snapshot_restore(struct running_operator_command *o)
     struct buf out;
 
     buf_init(&out, 4096);
-    snapshot_request_restore(api_get_options(o->api)->store, api_get_options(o->api)->data,
-                             o->words[0], &out);
+    snapshot_check_and_request_restore(api_get_options(o->api)->store,
+                                       api_get_options(o->api)->data, o->words[0], &out);
     return reply_with_store_message(o, &out);
 }
 

@@ -93,8 +93,8 @@ static enum err add_user_state_row(struct running_operator_command *o, const str
 
 enum err operator_user_add(struct call *call, struct running_operator_command *o)
 {
-    struct new_account_data draft = { .username = o->words[0],
-                                      .bot = o->count > 1 && str_is(o->words[1], "bot") };
+    struct account_to_create draft = { .username = o->words[0],
+                                       .bot = o->count > 1 && str_is(o->words[1], "bot") };
     struct user user;
     struct str token;
 

@@ -19,8 +19,8 @@ enum {
     SESSION_BYTES = 8,
 };
 
-/* Value of revocations_seen if auth_prepare_token_lookup was not called: then the result of the
- * lookup must not be cached. */
+/* Value of revocations_seen if auth_record_revocations_before_lookup was not called: then the
+ * result of the lookup must not be cached. */
 #define UNKNOWN_REVOCATIONS UINT64_MAX
 
 /* A keyed hash of the whole token. The cache stores hashes only, so it contains no usable tokens.
@@ -242,13 +242,13 @@ uint64_t auth_revocation_count(struct auth *a)
     return atomic_load(&a->revocations);
 }
 
-void auth_prepare_token_lookup(struct auth *a, struct parsed_credential *c)
+void auth_record_revocations_before_lookup(struct auth *a, struct parsed_credential *c)
 {
     c->revocations_seen = auth_revocation_count(a);
 }
 
-static void cache_caller(struct auth *a, const struct parsed_credential *c,
-                         const struct caller *caller)
+static void cache_caller_of_token(struct auth *a, const struct parsed_credential *c,
+                                  const struct caller *caller)
 {
     struct cached_caller *r = mem_new(sizeof *r);
     uint64_t hash;
@@ -288,24 +288,24 @@ static uint64_t evict_matching_callers(struct auth *a,
     return atomic_fetch_add(&a->revocations, 1) + 1;
 }
 
-static const struct caller *caller_of_cache_entry(const struct cache_entry *e)
+static const struct caller *get_caller_of_cache_entry(const struct cache_entry *e)
 {
     return &((const struct cached_caller *)e)->caller;
 }
 
 static bool caller_has_session(const struct cache_entry *e, const void *session)
 {
-    return memcmp(caller_of_cache_entry(e)->session, session, SESSION_BYTES) == 0;
+    return memcmp(get_caller_of_cache_entry(e)->session, session, SESSION_BYTES) == 0;
 }
 
 static bool caller_has_account(const struct cache_entry *e, const void *id)
 {
-    return caller_of_cache_entry(e)->id == *(const snowflake *)id;
+    return get_caller_of_cache_entry(e)->id == *(const snowflake *)id;
 }
 
 static bool caller_has_application(const struct cache_entry *e, const void *id)
 {
-    return caller_of_cache_entry(e)->application_id == *(const snowflake *)id;
+    return get_caller_of_cache_entry(e)->application_id == *(const snowflake *)id;
 }
 
 uint64_t auth_evict_application_tokens(struct auth *a, snowflake application_id)
@@ -323,8 +323,8 @@ uint64_t auth_evict_account_tokens(struct auth *a, snowflake user_id)
     return evict_matching_callers(a, caller_has_account, &user_id);
 }
 
-static void digest_token_secret(const struct auth *a, const unsigned char *secret,
-                                unsigned char *digest)
+static void compute_token_secret_digest(const struct auth *a, const unsigned char *secret,
+                                        unsigned char *digest)
 {
     crypto_auth_hmacsha256_state state;
 
@@ -333,7 +333,7 @@ static void digest_token_secret(const struct auth *a, const unsigned char *secre
     crypto_auth_hmacsha256_final(&state, digest);
 }
 
-static struct str session_id_str(const unsigned char *session)
+static struct str session_id_as_str(const unsigned char *session)
 {
     return str_slice((const char *)session, SESSION_BYTES);
 }
@@ -360,13 +360,13 @@ enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct pars
     struct rows row;
 
     enum err e =
-        tx_one_or(tx, FIND_TOKEN, BIND(v_bytes(session_id_str(c->session)), v_int(c->kind)),
+        tx_one_or(tx, FIND_TOKEN, BIND(v_bytes(session_id_as_str(c->session)), v_int(c->kind)),
                   ERR_UNAUTHORIZED, &row);
     if (e)
         return e;
 
     struct str stored = row_bytes(&row, 0);
-    digest_token_secret(a, c->secret, digest);
+    compute_token_secret_digest(a, c->secret, digest);
     *ret = (struct caller){
         .kind = c->kind,
         .id = row_id(&row, 1),
@@ -380,7 +380,7 @@ enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct pars
     if (stored.n != sizeof digest || sodium_memcmp(stored.p, digest, sizeof digest) != 0 ||
         (c->account && ret->id != c->account) || (ret->expires_at && ret->expires_at <= clock_us()))
         return ERR_UNAUTHORIZED;
-    cache_caller(a, c, ret);
+    cache_caller_of_token(a, c, ret);
     return OK;
 }
 
@@ -415,10 +415,10 @@ enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_to_i
     char id[SNOWFLAKE_TEXT_SIZE];
 
     create_token_secrets(a, g, session, secret);
-    digest_token_secret(a, secret, digest);
+    compute_token_secret_digest(a, secret, digest);
     enum err e = tx_exec(
         tx, ADD_TOKEN,
-        BIND(v_bytes(session_id_str(session)), v_int(g->kind), v_id(g->user_id),
+        BIND(v_bytes(session_id_as_str(session)), v_int(g->kind), v_id(g->user_id),
              g->application_id ? v_id(g->application_id) : v_null(), v_text(g->scopes),
              v_bytes(str_slice((const char *)digest, sizeof digest)), v_int(clock_us()),
              g->expires_at ? v_int(g->expires_at) : v_null(),
@@ -441,7 +441,7 @@ static const char END_TOKEN[] = "delete from tokens where id = $1";
 
 enum err auth_delete_token(struct tx *tx, const unsigned char session[8])
 {
-    return tx_exec(tx, END_TOKEN, BIND(v_bytes(session_id_str(session))), NULL);
+    return tx_exec(tx, END_TOKEN, BIND(v_bytes(session_id_as_str(session))), NULL);
 }
 
 void auth_derive_key(const struct auth *a, const char *word, snowflake id, struct str salt,

@@ -47,7 +47,7 @@ bool parse_credential_token(enum caller_kind kind, struct str token, struct pars
 
 /* Call before the transaction that looks up the token. The result of the lookup may be cached only
  * if no token is revoked after this call. */
-void auth_prepare_token_lookup(struct auth *a, struct parsed_credential *c);
+void auth_record_revocations_before_lookup(struct auth *a, struct parsed_credential *c);
 
 /* Authenticate a token: auth_find_cached_token searches the cache, auth_find_stored_token the
  * database. auth_find_stored_token returns ERR_UNAUTHORIZED if the token is invalid. */
@@ -88,8 +88,8 @@ enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_to_i
                           struct str *ret_token);
 enum err auth_delete_token(struct tx *tx, const unsigned char session[8]);
 
-/* Returns the number of revocations so far. auth_prepare_token_lookup stores this number before a
- * lookup. */
+/* Returns the number of revocations so far. auth_record_revocations_before_lookup stores this
+ * number before a lookup. */
 uint64_t auth_revocation_count(struct auth *a);
 /* The auth_evict functions remove tokens from the cache and return the new number of revocations:
  * lookups that begin when auth_revocation_count is at least this number do not find the tokens. */

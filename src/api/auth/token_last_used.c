@@ -32,7 +32,7 @@ static void write_next_token_batch(struct token_use_writer *u);
 static const char UPDATE_LAST_USED[] =
     "update tokens set last_used_at = $2 where id = $1 and coalesce(last_used_at, 0) < $2";
 
-static size_t token_batch_end_index(const struct token_use_writer *u)
+static size_t get_token_batch_end_index(const struct token_use_writer *u)
 {
     return u->next + STEP < u->count ? u->next + STEP : u->count;
 }
@@ -42,7 +42,7 @@ static enum err update_last_used_times(struct call *call)
     const struct token_use_writer *u = call_get_stage_data(call, "token_use_writer");
     enum err e = OK;
 
-    for (size_t i = u->next; i < token_batch_end_index(u) && !e; i++)
+    for (size_t i = u->next; i < get_token_batch_end_index(u) && !e; i++)
         e = tx_exec(call->tx, UPDATE_LAST_USED,
                     BIND(v_bytes(str_slice((const char *)u->names[i].session, sizeof u->names[i])),
                          v_int(u->now)),
@@ -57,7 +57,7 @@ static void on_token_batch_written(struct call *call, enum err e, void *arg)
     struct token_use_writer *u = arg;
 
     (void)call, (void)e;
-    u->next = token_batch_end_index(u);
+    u->next = get_token_batch_end_index(u);
     write_next_token_batch(u);
 }
 
@@ -98,7 +98,7 @@ static void write_next_token_batch(struct token_use_writer *u)
                                                  .arg = u });
 }
 
-static void on_hour_passed(struct deadline *d)
+static void on_hourly_token_use_timer(struct deadline *d)
 {
     struct token_use_writer *u = container_of(d, struct token_use_writer, hour);
 
@@ -125,13 +125,13 @@ static void start_hourly_timer(struct loop *loop, void *arg)
     struct token_use_writer *u = arg;
 
     u->loop = loop;
-    u->hours = deadline_list_new(loop, WRITE_INTERVAL_MS, true, on_hour_passed);
+    u->hours = deadline_list_new(loop, WRITE_INTERVAL_MS, true, on_hourly_token_use_timer);
     deadline_restart(u->hours, &u->hour);
 }
 
 void token_last_use_writer_start(struct token_use_writer *u, struct loop *loop)
 {
-    loop_call_and_wait(loop, start_hourly_timer, u);
+    loop_run_function_and_wait(loop, start_hourly_timer, u);
 }
 
 static void stop_hourly_timer(struct loop *loop, void *arg)
@@ -145,7 +145,7 @@ static void stop_hourly_timer(struct loop *loop, void *arg)
 
 void token_last_use_writer_stop(struct token_use_writer *u)
 {
-    loop_call_and_wait(u->loop, stop_hourly_timer, u);
+    loop_run_function_and_wait(u->loop, stop_hourly_timer, u);
 }
 
 void token_last_use_writer_free(struct token_use_writer *u)

@@ -52,7 +52,7 @@ static void on_fault_timer(uv_timer_t *timer)
     struct injected_fault fault = w->fault;
     struct call_context *run = w->run;
     uv_close((uv_handle_t *)timer, free_delayed_fault);
-    loop_begin_measured_part("fault");
+    loop_set_measured_activity("fault");
     apply_fault_effect(run, &fault);
 }
 

@@ -52,7 +52,7 @@ struct file_removal {
 
 static void start_removal_of_next_file_page(struct file_removal *r);
 
-static struct file_removal *file_removal_of_call(const struct call *call)
+static struct file_removal *get_file_removal_of_call(const struct call *call)
 {
     return call_get_stage_data(call, "file_removal");
 }
@@ -76,13 +76,13 @@ static void start_file_removal_work_on_pool(struct file_removal *r, void (*run)(
                                             void (*done)(uv_work_t *w, int status))
 {
     r->work.data = r;
-    api_count_background_work_begin(r->api);
+    api_record_background_work_start(r->api);
     uv_queue_work(loop_get_uv_loop(r->loop), &r->work, run, done);
 }
 
 static void end_file_removal_work_on_pool(struct file_removal *r)
 {
-    api_count_background_work_end(r->api);
+    api_record_background_work_end(r->api);
 }
 
 /* Ends the work on a page of blobs, which were deleted or could not be deleted. A page with
@@ -99,7 +99,7 @@ static const char MARKED[] =
 
 static enum err read_marked_files(struct call *call)
 {
-    struct file_removal *r = file_removal_of_call(call);
+    struct file_removal *r = get_file_removal_of_call(call);
     struct rows rows;
     enum err e = tx_query(call->tx, MARKED, BIND(v_int(PAGE)), &rows);
 
@@ -136,7 +136,7 @@ static const char SUBTRACT_OWNER_BYTES[] =
 
 static enum err delete_marked_rows(struct call *call)
 {
-    struct file_removal *r = file_removal_of_call(call);
+    struct file_removal *r = get_file_removal_of_call(call);
     enum err e = OK;
 
     for (size_t i = 0; !e && i < r->count; i++) {
@@ -234,7 +234,7 @@ static const char HAS_ROW[] = "select 1 from files where name = $1";
 
 static enum err read_whether_blobs_have_rows(struct call *call)
 {
-    struct file_removal *r = file_removal_of_call(call);
+    struct file_removal *r = get_file_removal_of_call(call);
     enum err e = OK;
 
     for (size_t i = 0; !e && i < r->count; i++) {
@@ -246,7 +246,7 @@ static enum err read_whether_blobs_have_rows(struct call *call)
     return e;
 }
 
-static void settle_uncommitted_blobs_of_page(uv_work_t *w)
+static void commit_or_delete_blobs_of_page(uv_work_t *w)
 {
     struct file_removal *r = w->data;
     struct store *store = r->api->options.store;
@@ -259,7 +259,7 @@ static void settle_uncommitted_blobs_of_page(uv_work_t *w)
     }
 }
 
-static void on_uncommitted_blobs_settled(uv_work_t *w, int status)
+static void on_blobs_of_page_committed_or_deleted(uv_work_t *w, int status)
 {
     struct file_removal *r = w->data;
 
@@ -278,8 +278,8 @@ static void on_blob_rows_read(struct call *call, enum err e, void *arg)
         finish_removal_of_file_page(r, false);
         return;
     }
-    start_file_removal_work_on_pool(r, settle_uncommitted_blobs_of_page,
-                                    on_uncommitted_blobs_settled);
+    start_file_removal_work_on_pool(r, commit_or_delete_blobs_of_page,
+                                    on_blobs_of_page_committed_or_deleted);
 }
 
 static void list_abandoned_blobs(uv_work_t *w)
@@ -365,10 +365,10 @@ void file_removal_start(struct file_removal *r, struct loop *loop)
 {
     /* At this time no call is running. So if no other process uses the data folder, every blob
      * without a row is abandoned. */
-    list_uncommitted_blobs_on_pool(r,
-                                   store_has_folder_lock(r->api->options.store) ? 0 : ABANDONED_S);
+    list_uncommitted_blobs_on_pool(
+        r, store_has_locked_data_folder(r->api->options.store) ? 0 : ABANDONED_S);
     r->loop = loop;
-    loop_call_and_wait(loop, start_poll_timer, r);
+    loop_run_function_and_wait(loop, start_poll_timer, r);
 }
 
 static void free_poll_timer(uv_handle_t *handle)
@@ -387,7 +387,7 @@ static void stop_poll_timer(struct loop *loop, void *arg)
 
 void file_removal_stop(struct file_removal *r)
 {
-    loop_call_and_wait(r->loop, stop_poll_timer, r);
+    loop_run_function_and_wait(r->loop, stop_poll_timer, r);
 }
 
 void file_removal_free(struct file_removal *r)

@@ -23,7 +23,7 @@ enum err internal_call_decode(struct call *call)
     return r->definition.decode ? r->definition.decode(call) : OK;
 }
 
-void internal_call_end(struct call_context *run, enum err e)
+void internal_call_finish_and_free(struct call_context *run, enum err e)
 {
     const struct running_internal_call *r =
         container_of(run, const struct running_internal_call, run);

@@ -138,7 +138,7 @@ struct job_claim {
     bool taken;
 };
 
-static void scheduler_finish_operation(struct job_scheduler *jobs);
+static void scheduler_count_finished_operation(struct job_scheduler *jobs);
 
 static enum err claim_job_row(struct tx *tx, struct job_claim *t)
 {
@@ -197,7 +197,7 @@ static void on_job_postponed(struct call *call, enum err e, void *arg)
 
     if (e)
         log_error("jobs: cannot postpone a job of kind '%s': %s", t->kind, error_info(e)->message);
-    scheduler_finish_operation(arg);
+    scheduler_count_finished_operation(arg);
 }
 
 static void postpone_job(struct job_scheduler *jobs, const struct job_claim *failed,
@@ -218,13 +218,13 @@ static void on_job_claimed(struct call *call, enum err e, void *arg)
         log_warn("jobs: job '%s' with key %llu failed, will retry: %s", t->kind,
                  (unsigned long long)t->job.key, error_info(e)->message);
         postpone_job(jobs, t, RETRY_S);
-        scheduler_finish_operation(jobs);
+        scheduler_count_finished_operation(jobs);
         return;
     }
     atomic_fetch_add(&jobs->taken, t->taken);
     if (t->taken && t->until)
         t->job.kind->start(jobs->api, jobs->loop, &t->job);
-    scheduler_finish_operation(jobs);
+    scheduler_count_finished_operation(jobs);
 }
 
 struct due_jobs_query {
@@ -311,7 +311,7 @@ static void claim_due_job(struct job_scheduler *jobs, const struct job_claim *du
     start_job_claim(jobs, &t, on_job_claimed);
 }
 
-static bool job_is_left_to_its_node(const struct job *job)
+static bool job_is_reserved_for_its_node(const struct job *job)
 {
     return job->kind->per_node && job->key != snowflake_get_node() &&
            job->due > clock_us() - LATE_S * SECOND;
@@ -329,7 +329,7 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
     for (size_t i = 0; !e && i < l->count; i++) {
         if (!l->due[i].job.kind) {
             postpone_unknown_job(jobs, &l->due[i]);
-        } else if (!job_is_left_to_its_node(&l->due[i].job)) {
+        } else if (!job_is_reserved_for_its_node(&l->due[i].job)) {
             claim_due_job(jobs, &l->due[i]);
             begun++;
         }
@@ -340,7 +340,7 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
     scheduler_lower_next_due_time(jobs, e                        ? clock_us() + SECOND
                                         : jobs->full || was_full ? 0
                                                                  : l->next);
-    scheduler_finish_operation(jobs);
+    scheduler_count_finished_operation(jobs);
 }
 
 /* Chooses the jobs to query. Queries only this node's share of the jobs if `next` is not due (then
@@ -421,7 +421,7 @@ static void on_scheduler_timer(uv_timer_t *timer)
         start_scheduler_timer(jobs);
 }
 
-static void scheduler_finish_operation(struct job_scheduler *jobs)
+static void scheduler_count_finished_operation(struct job_scheduler *jobs)
 {
     if (--jobs->busy == 0)
         start_scheduler_timer(jobs);
@@ -488,14 +488,14 @@ void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop)
     jobs->loop = loop;
     jobs->others =
         jobs->api->options.cluster && !cluster_has_no_other_nodes(jobs->api->options.cluster);
-    loop_call_and_wait(loop, open_scheduler_timer, jobs);
+    loop_run_function_and_wait(loop, open_scheduler_timer, jobs);
     jobs->started = true;
 }
 
 void job_scheduler_stop(struct job_scheduler *jobs)
 {
     jobs->started = false;
-    loop_call_and_wait(jobs->loop, close_scheduler_timer, jobs);
+    loop_run_function_and_wait(jobs->loop, close_scheduler_timer, jobs);
 }
 
 void job_scheduler_free(struct job_scheduler *jobs)

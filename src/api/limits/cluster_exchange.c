@@ -88,7 +88,7 @@ void rate_limits_publish_counts(struct rate_limit_counters *l,
 
 /* Adds the count of another node. If several nodes have started a window for the same counter, the
  * window that started first is used. */
-static void apply_received_counter(struct rate_limit_counters *l, const uint64_t n[ENTRY])
+static void merge_received_rate_limit_count(struct rate_limit_counters *l, const uint64_t n[ENTRY])
 {
     uint64_t hash = hash_limit_counter(n[0], n[1], n[2]);
     struct rate_limit_shard *s = &l->shards[hash % LIMIT_SHARDS];
@@ -117,7 +117,7 @@ uint64_t limits_receive_counts(struct rate_limit_counters *l, struct str message
 
         for (size_t i = 0; i < ENTRY; i++)
             numbers[i] = deserialize_u64(&in);
-        apply_received_counter(l, numbers);
+        merge_received_rate_limit_count(l, numbers);
         calls += numbers[4];
     }
     return calls;

@@ -190,8 +190,8 @@ struct rate_limit_result rate_limits_count_call(struct rate_limit_counters *l, u
                                            major, most ? most : 1);
 }
 
-void rate_limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
-                              const struct rate_limit *limit, uint64_t major)
+void rate_limits_revert_call_count(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
+                                   const struct rate_limit *limit, uint64_t major)
 {
     uint64_t key = counter_caller_key(caller, anonymous, limit),
              name = cached_limit_name_hash(limit);

@@ -52,8 +52,8 @@ struct rate_limit_result rate_limits_count_call(struct rate_limit_counters *l, u
                                                 bool anonymous, const struct rate_limit *limit,
                                                 uint64_t major);
 /* Reverts rate_limits_count_call for a call that must not count after all. */
-void rate_limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
-                              const struct rate_limit *limit, uint64_t major);
+void rate_limits_revert_call_count(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
+                                   const struct rate_limit *limit, uint64_t major);
 struct rate_limit_result rate_limits_count_global_call(struct rate_limit_counters *l,
                                                        uint64_t caller, bool anonymous);
 bool rate_limits_are_disabled(const struct rate_limit_counters *l);

@@ -15,7 +15,7 @@ static struct {
     _Atomic int lines;
 } log_rates[REFUSED_TOO_MANY + 1];
 
-void call_log_refusal(const struct call *call, enum refusal_kind kind)
+void call_log_refusal(const struct call *call, enum logged_refusal_kind kind)
 {
     int64_t now = clock_monotonic_ns() / 1000000000;
 

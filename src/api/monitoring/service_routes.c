@@ -194,7 +194,7 @@ struct longest_operation_output {
     const char *kind;
 };
 
-static void write_longest_operation(const struct stall_record *r, void *arg)
+static void write_longest_operation_of_record(const struct stall_record *r, void *arg)
 {
     const struct longest_operation_output *l = arg;
 
@@ -211,7 +211,8 @@ static void write_longest_operation_metrics(struct buf *out, const char *kind, c
                "# HELP guildhall_longest_%s_seconds %s\n"
                "# TYPE guildhall_longest_%s_seconds gauge\n",
                kind, help, kind);
-    stall_records_visit(write_longest_operation, &(struct longest_operation_output){ out, kind });
+    stall_records_visit(write_longest_operation_of_record,
+                        &(struct longest_operation_output){ out, kind });
 }
 
 static const struct cache_metric {
@@ -232,7 +233,7 @@ struct cache_metric_output {
     const struct cache_metric *figure;
 };
 
-static void write_cache_metric(const char *name, const struct cache_stats *s, void *arg)
+static void write_one_metric_of_all_caches(const char *name, const struct cache_stats *s, void *arg)
 {
     const struct cache_metric_output *l = arg;
     uint64_t value;
@@ -249,7 +250,8 @@ static void write_cache_metrics(struct buf *out)
 
         buf_printf(out, "# HELP guildhall_cache_%s %s\n# TYPE guildhall_cache_%s %s\n", f->name,
                    f->help, f->name, f->kind);
-        cache_visit_kind_stats(write_cache_metric, &(struct cache_metric_output){ out, f });
+        cache_visit_kind_stats(write_one_metric_of_all_caches,
+                               &(struct cache_metric_output){ out, f });
     }
 }
 
@@ -367,7 +369,7 @@ static enum err build_openapi_document(struct call *call)
     return OK;
 }
 
-static enum err prepare_openapi(struct call *call)
+static enum err set_openapi_build_stage(struct call *call)
 {
     if (!call->api->openapi)
         call->compute = build_openapi_document;
@@ -426,7 +428,7 @@ static const struct route routes[] = {
         .reply = &any_reply,
         .store = ROUTE_STORE_NONE,
         .limit = &limit_openapi,
-        .prepare = prepare_openapi,
+        .prepare = set_openapi_build_stage,
         .handle = get_openapi,
     },
     { 0 },

@@ -14,7 +14,7 @@ static bool is_text_content_type(struct str type)
 }
 
 /* Returns the text of the request body, but of a multipart body only the JSON and no files. */
-static struct str request_body_to_record(const struct http_exchange *x)
+static struct str get_request_body_to_record(const struct http_exchange *x)
 {
     const struct multipart_part *part =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
@@ -85,7 +85,7 @@ static bool is_web_page_request(const struct call_context *run)
 }
 
 /* Returns all header lines as one text: they are contiguous in memory. The last one has no CRLF. */
-static struct str request_header_lines(const struct http_request *r)
+static struct str get_request_header_lines(const struct http_request *r)
 {
     if (!r->header_count)
         return STR("");
@@ -133,9 +133,9 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
         [TRAFFIC_TARGET] = x->request->target,
         [TRAFFIC_PROBLEM] = format_first_form_error(run, &problem),
         [TRAFFIC_ADDRESS] = x->remote,
-        [TRAFFIC_REQUEST] = request_body_to_record(x),
+        [TRAFFIC_REQUEST] = get_request_body_to_record(x),
         [TRAFFIC_REPLY] = run->response.type.p && !run->refused ? STR("") : reply,
-        [TRAFFIC_REQUEST_HEAD] = request_header_lines(x->request),
+        [TRAFFIC_REQUEST_HEAD] = get_request_header_lines(x->request),
         [TRAFFIC_REPLY_TYPE] = type,
         [TRAFFIC_REPLY_HEAD] = buf_as_str(&run->response.headers),
         [TRAFFIC_CAUSE] = run->refused ? run->cause : STR(""),

@@ -88,12 +88,12 @@ static void write_parameters(struct json_writer *j, const struct domain *const *
     json_end_array(j);
 }
 
-static const struct type *route_body_type(const struct route *r)
+static const struct type *get_route_body_type(const struct route *r)
 {
     return r->body;
 }
 
-static const struct type *route_reply_type(const struct route *r)
+static const struct type *get_route_reply_type(const struct route *r)
 {
     return r->reply;
 }
@@ -147,11 +147,11 @@ static void write_request_body(struct json_writer *j, const struct openapi_opera
     json_begin_object(j);
     json_write_name(j, "content");
     json_begin_object(j);
-    write_media_type_schema(j, "application/json", o, route_body_type);
+    write_media_type_schema(j, "application/json", o, get_route_body_type);
     if (kinds & BODY_FORM)
-        write_media_type_schema(j, "application/x-www-form-urlencoded", o, route_body_type);
+        write_media_type_schema(j, "application/x-www-form-urlencoded", o, get_route_body_type);
     if (kinds & (BODY_MULTIPART | BODY_PARTS))
-        write_media_type_schema(j, "multipart/form-data", o, route_body_type);
+        write_media_type_schema(j, "multipart/form-data", o, get_route_body_type);
     json_end_object(j);
     json_end_object(j);
 }
@@ -171,7 +171,7 @@ static void write_responses(struct json_writer *j, const struct openapi_operatio
     if (r->reply) {
         json_write_name(j, "content");
         json_begin_object(j);
-        write_media_type_schema(j, "application/json", o, route_reply_type);
+        write_media_type_schema(j, "application/json", o, get_route_reply_type);
         json_end_object(j);
     }
     json_end_object(j);
@@ -219,7 +219,7 @@ static void write_extensions(struct json_writer *j, const struct route *r)
         struct buf names;
 
         buf_init(&names, 4096);
-        append_permission_names(&names, r->needs);
+        permission_set_append_names(&names, r->needs);
         json_write_name(j, "x-permissions");
         json_write_text(j, buf_as_str(&names));
         buf_clear(&names);

@@ -59,7 +59,7 @@ static void write_required_permissions(struct buf *out, const struct route *r)
     if (!r->needs)
         return;
     buf_add_lit(out, ". Needs ");
-    append_permission_names(out, r->needs);
+    permission_set_append_names(out, r->needs);
 }
 
 /* Lists other routes with the same method and path. The values of the parameters decide which of

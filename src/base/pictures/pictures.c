@@ -28,20 +28,20 @@ static uint32_t read_little_endian_24(struct str b, size_t i)
     return read_little_endian_16(b, i) | byte_at_or_zero(b, i + 2) << 16;
 }
 
-static void read_png_size(struct str b, struct picture_info *m)
+static void read_png_size(struct str b, struct picture_properties *m)
 {
     m->width = read_big_endian_32(b, 16);
     m->height = read_big_endian_32(b, 20);
 }
 
-static void read_gif_size(struct str b, struct picture_info *m)
+static void read_gif_size(struct str b, struct picture_properties *m)
 {
     m->width = read_little_endian_16(b, 6);
     m->height = read_little_endian_16(b, 8);
 }
 
 /* Reads the size of a JPEG from its frame header (SOF marker). Skips the segments before it. */
-static void read_jpeg_size(struct str b, struct picture_info *m)
+static void read_jpeg_size(struct str b, struct picture_properties *m)
 {
     size_t at = 2;
 
@@ -59,7 +59,7 @@ static void read_jpeg_size(struct str b, struct picture_info *m)
     }
 }
 
-static void read_webp_size(struct str b, struct picture_info *m)
+static void read_webp_size(struct str b, struct picture_properties *m)
 {
     struct str kind = str_slice(b.p + 12, 4);
 
@@ -82,9 +82,9 @@ static bool has_magic_bytes(struct str b, const char *magic, size_t n)
     return b.n >= n && memcmp(b.p, magic, n) == 0;
 }
 
-bool picture_detect_type(struct str b, struct picture_info *ret)
+bool picture_detect_type(struct str b, struct picture_properties *ret)
 {
-    struct picture_info found = { 0 }, *m = &found;
+    struct picture_properties found = { 0 }, *m = &found;
 
     if (has_magic_bytes(b, "\x89PNG\r\n\x1a\n", 8) && b.n >= 24) {
         m->type = "image/png";
@@ -113,7 +113,7 @@ bool picture_is_avif(struct str b)
 
 /* Returns the size in bytes of a GIF colour table. `packed` is the byte of the preceding header
  * that contains flags and table size. */
-static size_t gif_color_table_bytes(uint32_t packed)
+static size_t get_gif_color_table_bytes(uint32_t packed)
 {
     return packed & 0x80 ? (size_t)3 << ((packed & 7) + 1) : 0;
 }
@@ -129,7 +129,7 @@ static size_t gif_skip_sub_blocks(struct str b, size_t at)
 
 static bool gif_is_animated(struct str b)
 {
-    size_t at = 13 + gif_color_table_bytes(byte_at_or_zero(b, 10));
+    size_t at = 13 + get_gif_color_table_bytes(byte_at_or_zero(b, 10));
     int pictures = 0;
 
     while (at < b.n && pictures < 2) {
@@ -137,8 +137,8 @@ static bool gif_is_animated(struct str b)
             at = gif_skip_sub_blocks(b, at + 2);
         } else if (byte_at_or_zero(b, at) == 0x2c) {
             pictures++;
-            at =
-                gif_skip_sub_blocks(b, at + 11 + gif_color_table_bytes(byte_at_or_zero(b, at + 9)));
+            at = gif_skip_sub_blocks(b, at + 11 +
+                                            get_gif_color_table_bytes(byte_at_or_zero(b, at + 9)));
         } else {
             break;
         }
@@ -165,7 +165,7 @@ static void add_duration_saturated(uint64_t *sum, uint64_t ms)
 
 static uint64_t gif_duration_ms(struct str b)
 {
-    size_t at = 13 + gif_color_table_bytes(byte_at_or_zero(b, 10));
+    size_t at = 13 + get_gif_color_table_bytes(byte_at_or_zero(b, 10));
     uint64_t sum = 0;
 
     while (at < b.n) {
@@ -174,8 +174,8 @@ static uint64_t gif_duration_ms(struct str b)
                 add_duration_saturated(&sum, (uint64_t)read_little_endian_16(b, at + 4) * 10);
             at = gif_skip_sub_blocks(b, at + 2);
         } else if (byte_at_or_zero(b, at) == 0x2c) {
-            at =
-                gif_skip_sub_blocks(b, at + 11 + gif_color_table_bytes(byte_at_or_zero(b, at + 9)));
+            at = gif_skip_sub_blocks(b, at + 11 +
+                                            get_gif_color_table_bytes(byte_at_or_zero(b, at + 9)));
         } else {
             break;
         }

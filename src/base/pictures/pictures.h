@@ -7,13 +7,13 @@
 
 #include "base/str.h"
 
-struct picture_info {
+struct picture_properties {
     const char *type;       /* "image/png" */
     uint32_t width, height; /* 0 if unknown */
 };
 
 /* Recognises PNG, JPEG, GIF and WebP by their first bytes; returns false for other types. */
-bool picture_detect_type(struct str bytes, struct picture_info *ret);
+bool picture_detect_type(struct str bytes, struct picture_properties *ret);
 
 /* Returns true if the file's first box (ftyp) has an AVIF brand. */
 bool picture_is_avif(struct str bytes);

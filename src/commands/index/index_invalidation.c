@@ -137,7 +137,7 @@ static enum err invalidate_command_indexes_of_channels(struct call *call,
                    NULL);
 }
 
-static enum err continue_channel_invalidation(struct call *call, struct bot_channel_walk *w)
+static enum err continue_command_index_invalidation(struct call *call, struct bot_channel_walk *w)
 {
     int64_t count = 0;
 
@@ -170,7 +170,7 @@ static enum err run_channel_invalidation_job(struct call *call, const struct job
         !snowflake_parse(str_cut(&rest, ' '), &w.bot_id) ||
         !str_to_i64(str_cut(&rest, ' '), &w.closed) || !snowflake_parse(rest, &w.after))
         return OK;
-    return continue_channel_invalidation(call, &w);
+    return continue_command_index_invalidation(call, &w);
 }
 
 const struct job_kind command_index_invalidation_job = {
@@ -191,7 +191,7 @@ enum err invalidate_command_indexes_of_guild_app(struct call *call,
     if (e || !found || row_column_is_null(&row, 0))
         return e;
     w.bot_id = row_id(&row, 0);
-    return continue_channel_invalidation(call, &w);
+    return continue_command_index_invalidation(call, &w);
 }
 
 /* --- deletion of an application ------------------------------------------------------- */
@@ -222,7 +222,7 @@ static enum err invalidate_indexes_of_application(struct call *call, snowflake i
         if (row_int(&rows, 2) == CHANNEL_DM)
             id_list_add(call->arena, &channels, d->channel_id);
     }
-    deletion_step_count_rows(step, count);
+    deletion_step_subtract_deleted_rows(step, count);
     e = rows_end(&rows);
     for (size_t i = 0; i < channels.count && !e; i++)
         e = invalidate_command_index(call->tx, ((snowflake *)channels.items)[i]);
@@ -244,7 +244,7 @@ static enum err delete_commands_of_application(struct call *call, snowflake id,
 
     while (!e && gone && step->rows_left > 0) {
         e = tx_exec(call->tx, DELETE_NEXT_COMMAND, BIND(v_id(id)), &gone);
-        deletion_step_count_rows(step, gone * COST_OF_COMMAND);
+        deletion_step_subtract_deleted_rows(step, gone * COST_OF_COMMAND);
     }
     return e;
 }

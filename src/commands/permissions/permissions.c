@@ -17,7 +17,7 @@ static snowflake target_command_id(const struct call *call)
 
 /* Checks who may read command permissions: bots, and members with MANAGE_GUILD. An app with a
  * bearer token may read what its user may read. */
-enum err check_read_command_permissions(struct call *call)
+enum err check_caller_may_read_command_permissions(struct call *call)
 {
     bool may =
         call->caller->kind == CALLER_BOT || call->target.permissions & PERMISSION(MANAGE_GUILD);
@@ -26,7 +26,7 @@ enum err check_read_command_permissions(struct call *call)
 }
 
 /* Checks who may change a command's permissions: only members who may use the command. */
-enum err check_modify_command_permissions(struct call *call)
+enum err check_caller_may_modify_command_permissions(struct call *call)
 {
     const struct command *k = call->target.command;
     const struct member_access *s = call->target.member_access;
@@ -120,7 +120,7 @@ static bool permission_is_changed(const struct list *others, const struct comman
     return !other || other->permission != p->permission;
 }
 
-static enum err check_can_change_role(struct call *call, snowflake id, bool *ret)
+static enum err check_can_change_permission_of_role(struct call *call, snowflake id, bool *ret)
 {
     struct role role;
     enum err e = role_find(call->tx, call->target.guild->id, id, &role);
@@ -130,7 +130,7 @@ static enum err check_can_change_role(struct call *call, snowflake id, bool *ret
     return e;
 }
 
-static enum err check_can_change_user(struct call *call, snowflake id, bool *ret)
+static enum err check_can_change_permission_of_user(struct call *call, snowflake id, bool *ret)
 {
     struct member_access other;
     enum err e = member_access_find_of_other_user(call->tx, call->target.guild->id, id, &other);
@@ -140,7 +140,7 @@ static enum err check_can_change_user(struct call *call, snowflake id, bool *ret
     return e;
 }
 
-static enum err check_can_change_channel(struct call *call, snowflake id, bool *ret)
+static enum err check_can_change_permission_of_channel(struct call *call, snowflake id, bool *ret)
 {
     struct channel c;
     uint64_t channel_permissions = 0;
@@ -165,12 +165,12 @@ static enum err check_can_change_permission_row(struct call *call,
     *ret = true;
     switch ((enum command_permission_type)p->type) {
     case COMMAND_PERMISSION_ROLE:
-        return p->id == guild_id ? OK : check_can_change_role(call, p->id, ret);
+        return p->id == guild_id ? OK : check_can_change_permission_of_role(call, p->id, ret);
     case COMMAND_PERMISSION_USER:
-        return check_can_change_user(call, p->id, ret);
+        return check_can_change_permission_of_user(call, p->id, ret);
     default:
         if (p->id != guild_id - 1)
-            return check_can_change_channel(call, p->id, ret);
+            return check_can_change_permission_of_channel(call, p->id, ret);
         *ret = call->target.permissions & PERMISSION(MANAGE_CHANNELS);
         return OK;
     }

@@ -25,7 +25,7 @@ static bool channel_overwrites_changed(const struct channel_overwrites *p,
                                p->count * sizeof *p->overwrites) != 0);
 }
 
-struct changed_channel *changed_channel_delivery_begin(const struct event_delivery *d)
+struct changed_channel *changed_channel_delivery_new(const struct event_delivery *d)
 {
     if (d->event->type != EVENT_CHANNEL_UPDATE)
         return NULL;
@@ -43,12 +43,13 @@ struct changed_channel *changed_channel_delivery_begin(const struct event_delive
     return c;
 }
 
-bool changed_channel_deliver_to_session(struct changed_channel *c, const struct event_delivery *d,
-                                        struct topic_subscription *seat)
+bool changed_channel_send_create_or_delete(struct changed_channel *c,
+                                           const struct event_delivery *d,
+                                           struct topic_subscription *seat)
 {
     if (!session_receives_event(d, seat->session))
         return false;
-    struct permission_input who = subscription_get_access_ignoring_timeout(seat);
+    struct permission_input who = subscription_get_permissions_ignoring_timeout(seat);
     const struct channel_overwrites *now =
         map_find_value(&seat->topic->view->channels, d->routing->channel.id);
     bool shown = now && member_can_view_channel(&who, now);

@@ -180,7 +180,7 @@ static void record_member_old_roles(struct visibility_changes *s, const struct e
     }
 }
 
-struct visibility_changes *channel_visibility_changes_begin(const struct event_delivery *d)
+struct visibility_changes *channel_visibility_changes_new(const struct event_delivery *d)
 {
     if (!event_can_change_visibility(d))
         return NULL;
@@ -237,7 +237,7 @@ static void collect_guild_channels(struct visibility_changes *s, const struct gu
 
 /* Returns the member's permission input without a timeout, because a timeout does not remove
  * VIEW_CHANNEL. */
-struct permission_input subscription_get_access_ignoring_timeout(
+struct permission_input subscription_get_permissions_ignoring_timeout(
     const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -290,8 +290,8 @@ bool member_can_view_channel(const struct permission_input *who, const struct ch
            PERMISSION(VIEW_CHANNEL);
 }
 
-static bool channel_visibility_changes(const struct permissions_change *c,
-                                       const struct visibility_channel *p, bool *ret_shown)
+static bool member_channel_visibility_changes(const struct permissions_change *c,
+                                              const struct visibility_channel *p, bool *ret_shown)
 {
     *ret_shown = member_can_view_channel(&c->now, p->rule);
     return member_can_view_channel(&c->before, p->rule) != *ret_shown;
@@ -366,13 +366,13 @@ static void begin_channel_payloads_read(struct visibility_changes *s,
         struct visibility_channel *p = &s->channels[i];
 
         ticks += compute_channel_check_cost(p);
-        if (!p->known && channel_visibility_changes(c, p, &shown))
+        if (!p->known && member_channel_visibility_changes(c, p, &shown))
             wanted += p->wanted = true;
     }
     s->store_read = (struct session_store_read){ .blocks_events = true,
                                                  .run = read_channel_payloads,
                                                  .done = on_channel_payloads_read };
-    begin_session_read_now(h, &s->store_read);
+    begin_unordered_session_read(h, &s->store_read);
 }
 
 bool channel_type_has_threads(int64_t type)
@@ -424,7 +424,7 @@ static bool send_channel_creates_and_deletes(struct visibility_changes *s,
 
         if (loop_event_time_is_used_up(h, compute_channel_check_cost(p)))
             return false;
-        if (!channel_visibility_changes(c, p, &shown))
+        if (!member_channel_visibility_changes(c, p, &shown))
             continue;
         if (seat->session->bot) {
             if (shown)
@@ -470,7 +470,7 @@ bool channel_visibility_changes_send(struct visibility_changes *s, const struct 
         }
     }
     struct permissions_change c = { get_member_access_before_event(s, seat),
-                                    subscription_get_access_ignoring_timeout(seat) };
+                                    subscription_get_permissions_ignoring_timeout(seat) };
     if (!send_channel_creates_and_deletes(s, &c, seat))
         return false;
     send_threads_of_gained_channels(s, seat->session);

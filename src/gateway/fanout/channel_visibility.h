@@ -12,7 +12,7 @@ struct visibility_changes;
 
 /* Called before an event changes the guild view: finds out which channels members gain or lose.
  * Returns NULL if the event cannot change which channels members can view. */
-struct visibility_changes *channel_visibility_changes_begin(const struct event_delivery *d);
+struct visibility_changes *channel_visibility_changes_new(const struct event_delivery *d);
 /* Sends CHANNEL_CREATE and CHANNEL_DELETE for channels that the session gained or lost, after the
  * session received the event itself. Returns false if more must be sent, in a later loop iteration
  * or after a store read. */
@@ -23,10 +23,10 @@ bool session_has_unsent_visibility_changes(const struct visibility_changes *s,
                                            const struct topic_subscription *seat);
 void channel_visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
 
-/* subscription_get_access_ignoring_timeout returns the current roles and permissions of the
+/* subscription_get_permissions_ignoring_timeout returns the current roles and permissions of the
  * subscribed session in the guild. member_can_view_channel says whether they allow to view a
  * channel. */
-struct permission_input subscription_get_access_ignoring_timeout(
+struct permission_input subscription_get_permissions_ignoring_timeout(
     const struct topic_subscription *seat);
 bool member_can_view_channel(const struct permission_input *who,
                              const struct channel_overwrites *p);
@@ -37,11 +37,12 @@ bool channel_type_has_threads(int64_t type);
 
 /* Called before a CHANNEL_UPDATE changes the channel in the guild view. Returns NULL if the event
  * does not change who can view the channel. */
-struct changed_channel *changed_channel_delivery_begin(const struct event_delivery *d);
+struct changed_channel *changed_channel_delivery_new(const struct event_delivery *d);
 /* Sends CHANNEL_CREATE to a session that gains the channel, or CHANNEL_DELETE to a session that
  * loses it. Returns false if the session neither gains nor loses the channel. */
-bool changed_channel_deliver_to_session(struct changed_channel *c, const struct event_delivery *d,
-                                        struct topic_subscription *seat);
+bool changed_channel_send_create_or_delete(struct changed_channel *c,
+                                           const struct event_delivery *d,
+                                           struct topic_subscription *seat);
 void changed_channel_delivery_free(struct changed_channel *c); /* accepts NULL */
 
 #endif

@@ -14,7 +14,7 @@ struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_
 {
     return (struct event_delivery){ .gateway_loop = h,
                                     .event = n,
-                                    .info = get_info_of_event_type(n->type),
+                                    .info = get_properties_of_event_type(n->type),
                                     .routing = &n->routing };
 }
 
@@ -57,7 +57,7 @@ static bool session_wants_event_about_account(const struct event_delivery *d,
     return d->event->to.kind == AUDIENCE_GUILD ? all : !all && s->options.intents & INTENT(GUILDS);
 }
 
-static bool session_wants_event(const struct event_delivery *d, const struct session *s)
+static bool session_intents_allow_event(const struct event_delivery *d, const struct session *s)
 {
     unsigned intents = intents_for_event_audience(d);
 
@@ -118,7 +118,7 @@ static bool subscription_can_view_event(const struct event_delivery *d,
 bool session_receives_event(const struct event_delivery *d, const struct session *s)
 {
     if ((s->bot || s->options.intents || d->info->flags & EVENT_CONCERNED) &&
-        !session_wants_event(d, s))
+        !session_intents_allow_event(d, s))
         return false;
     if (!s->bot && d->info->flags & EVENT_TO_BOTS)
         return false;
@@ -143,12 +143,13 @@ bool session_receives_event(const struct event_delivery *d, const struct session
 
 /* Sends a message with content to a bot without the intent MESSAGE_CONTENT. If the message is a
  * reply, the bot may need a payload of its own, without the content of the message replied to. */
-static void dispatch_visible_message(const struct event_delivery *d, struct session *s,
-                                     bool in_guild, const struct message_content_reader *reader)
+static void send_message_with_visible_content(const struct event_delivery *d, struct session *s,
+                                              bool in_guild,
+                                              const struct message_content_reader *reader)
 {
     struct str whole = gateway_event_get_payload(d->event);
     struct str own =
-        visible_message_json_for_reader(whole, in_guild, reader, d->gateway_loop->arena);
+        message_json_with_readable_references(whole, in_guild, reader, d->gateway_loop->arena);
 
     if (own.p == whole.p) {
         session_deliver_event(s, d->event, 0);
@@ -162,7 +163,7 @@ static void dispatch_visible_message(const struct event_delivery *d, struct sess
     gateway_event_unref(n);
 }
 
-static void dispatch_with_visible_content(const struct event_delivery *d, struct session *s)
+static void send_event_with_visible_content(const struct event_delivery *d, struct session *s)
 {
     const struct message_content_reader reader = {
         .id = s->caller.id,
@@ -181,7 +182,7 @@ static void dispatch_with_visible_content(const struct event_delivery *d, struct
     bool hidden = is_message && message_content_is_hidden(&reader, in_guild, &from);
 
     if (is_message && !hidden && reader.bot && !reader.granted)
-        dispatch_visible_message(d, s, in_guild, &reader);
+        send_message_with_visible_content(d, s, in_guild, &reader);
     else
         session_deliver_event(s, d->event, hidden ? PAYLOAD_WITHOUT_CONTENT : 0);
 }
@@ -233,6 +234,6 @@ void deliver_event_to_subscription(const struct event_delivery *d, struct topic_
         !subscription_can_view_event(d, seat))
         return;
     d->gateway_loop->at_once = d->write_at_once;
-    dispatch_with_visible_content(d, s);
+    send_event_with_visible_content(d, s);
     d->gateway_loop->at_once = false;
 }

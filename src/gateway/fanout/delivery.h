@@ -12,7 +12,7 @@ struct topic;
 struct event_delivery {
     struct gateway_loop *gateway_loop;
     struct gateway_event *event; /* event that is being delivered, or NULL */
-    const struct event_type_info *info;
+    const struct event_type_properties *info;
     const struct event_routing *routing;
     /* topic of the event's audience; NULL if the audience has no subscribers */
     struct topic *topic;

@@ -149,7 +149,7 @@ static bool deliver_event_and_update_subscription(struct event_delivery *d,
 {
     if (d->visibility && session_has_unsent_visibility_changes(d->visibility, seat))
         return channel_visibility_changes_send(d->visibility, d, seat);
-    if (!(d->changed && changed_channel_deliver_to_session(d->changed, d, seat)))
+    if (!(d->changed && changed_channel_send_create_or_delete(d->changed, d, seat)))
         deliver_event_to_subscription(d, seat);
     return !d->visibility || channel_visibility_changes_send(d->visibility, d, seat);
 }
@@ -226,7 +226,7 @@ static struct event_delivery *get_event_delivery_of_loop(struct gateway_loop *h)
     return h->queue.delivery;
 }
 
-void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
+void event_dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
 {
     struct event_delivery *d = get_event_delivery_of_loop(h);
 
@@ -240,15 +240,15 @@ void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
         return;
     d->topic = t;
     if (t->view) {
-        d->visibility = channel_visibility_changes_begin(d);
-        d->changed = changed_channel_delivery_begin(d);
+        d->visibility = channel_visibility_changes_new(d);
+        d->changed = changed_channel_delivery_new(d);
     }
     apply_event_to_guild_view(d, t->view);
     d->write_at_once =
         t->count > MANY_RECIPIENTS && !h->queue.first && !journal_replication_delays_output(h);
 }
 
-bool dispatch_continue(struct gateway_loop *h)
+bool event_dispatch_continue(struct gateway_loop *h)
 {
     struct event_delivery *d = h->queue.delivery;
 

@@ -15,10 +15,10 @@ struct session;
 
 /* Starts to deliver an event, and updates the guild view and the subscriptions. The caller still
  * owns the event, which stays in h->queue.delivery until it is delivered. */
-void dispatch_begin(struct gateway_loop *h, struct gateway_event *n);
+void event_dispatch_begin(struct gateway_loop *h, struct gateway_event *n);
 /* Continues the delivery of the current event. Returns true when the event is delivered, false if
  * the time budget is spent or a store read is pending. */
-bool dispatch_continue(struct gateway_loop *h);
+bool event_dispatch_continue(struct gateway_loop *h);
 /* aborts the delivery of the current event, if any */
 void event_dispatch_abort(struct gateway_loop *h);
 /* Delivers an event to a session that has moved to this loop and missed the event meanwhile. */

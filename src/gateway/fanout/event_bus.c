@@ -38,7 +38,7 @@ static void post_or_free_batch(const struct gateway *g, struct event_batch *b)
         post_batch_to_loops(g, b);
 }
 
-static void begin_numbers_of_position(struct gateway *g, uint64_t before)
+static void raise_last_event_number(struct gateway *g, uint64_t before)
 {
     if (before > g->published)
         g->published = before;
@@ -67,7 +67,7 @@ static void post_unread_log_entries(struct gateway *g)
     for (size_t i = 0; i < b->count; i++) {
         struct gateway_event *n = b->events[i];
 
-        begin_numbers_of_position(g, (uint64_t)unread_entry_position(n) << EVENT_NUMBER_BITS);
+        raise_last_event_number(g, (uint64_t)unread_entry_position(n) << EVENT_NUMBER_BITS);
         g->published += unread_entry_events(n);
         n->number = g->published;
     }
@@ -81,7 +81,7 @@ static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch 
     pthread_mutex_lock(&g->publishing);
     if (b->count) {
         post_unread_log_entries(g);
-        begin_numbers_of_position(g, before);
+        raise_last_event_number(g, before);
     }
     for (size_t i = 0; i < b->count; i++)
         b->events[i]->number = next_event_number(g);
@@ -89,8 +89,8 @@ static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch 
     pthread_mutex_unlock(&g->publishing);
 }
 
-void gateway_pass_over_log_position(struct gateway *g, int64_t position,
-                                    const struct log_entry_address *a)
+void gateway_skip_log_position(struct gateway *g, int64_t position,
+                               const struct log_entry_address *a)
 {
     pthread_mutex_lock(&g->publishing);
     if (!g->unread_entries)
@@ -102,7 +102,7 @@ void gateway_pass_over_log_position(struct gateway *g, int64_t position,
     pthread_mutex_unlock(&g->publishing);
 }
 
-void gateway_publish_passed_over_log_position(struct gateway *g)
+void gateway_publish_skipped_log_positions(struct gateway *g)
 {
     pthread_mutex_lock(&g->publishing);
     post_unread_log_entries(g);

@@ -120,7 +120,8 @@ void begin_sending_thread_list_sync(struct session *s, snowflake guild_id,
     session_task_begin(s, &t->task);
 }
 
-void begin_sending_thread_members(struct session *s, snowflake guild_id, snowflake thread_id)
+void begin_sending_thread_member_list_update(struct session *s, snowflake guild_id,
+                                             snowflake thread_id)
 {
     struct thread_task *t = thread_sync_task_new(s, guild_id, 0);
 

@@ -14,6 +14,7 @@ void begin_sending_thread_list_sync(struct session *s, snowflake guild_id,
                                     const snowflake *channels, size_t count);
 /* Sends THREAD_MEMBER_LIST_UPDATE, with the thread's members, if the session can view the thread.
  */
-void begin_sending_thread_members(struct session *s, snowflake guild_id, snowflake thread_id);
+void begin_sending_thread_member_list_update(struct session *s, snowflake guild_id,
+                                             snowflake thread_id);
 
 #endif

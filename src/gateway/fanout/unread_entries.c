@@ -32,7 +32,7 @@ struct unread_entries_read {
     uint64_t last_number;
 };
 
-static bool loop_has_recipients(struct gateway_loop *h, uint64_t key)
+static bool loop_has_recipients_of_log_entry(struct gateway_loop *h, uint64_t key)
 {
     enum audience_kind kind = log_address_get_kind_of_key(key);
     snowflake id = log_address_get_id_of_key(key);
@@ -48,7 +48,7 @@ static bool loop_needs_entry(struct gateway_loop *h, const struct gateway_event 
     if (test_fault_is_enabled(TEST_FAULT_UNREAD_ENTRIES))
         return false;
     for (size_t i = 0; i < n->to.user_count; i++)
-        if (loop_has_recipients(h, n->to.user_ids[i]))
+        if (loop_has_recipients_of_log_entry(h, n->to.user_ids[i]))
             return true;
     return false;
 }
@@ -82,8 +82,8 @@ static void add_found_event(void *arg, struct gateway_event *n)
 }
 
 /* Decodes the log row of an entry. Returns false if the row is missing or malformed. */
-static bool decode_entry(struct unread_entries_read *x, const struct unread_entry *entry,
-                         const struct list *list, struct arena *arena)
+static bool decode_log_entry_events(struct unread_entries_read *x, const struct unread_entry *entry,
+                                    const struct list *list, struct arena *arena)
 {
     const struct event_log_row *row = list->items, *end = row + list->count;
     struct log_entry frame;
@@ -102,12 +102,12 @@ static bool decode_entry(struct unread_entries_read *x, const struct unread_entr
 /* Decodes the log row of entry i. The entry's last event always gets the entry's last number,
  * because store reads may wait for this number. Entries after the last one with a known event stay
  * in the queue; the next read removes them. */
-static bool find_events_of_entry(struct unread_entries_read *x, unsigned i, const struct list *rows,
-                                 struct arena *arena)
+static bool add_events_of_log_entry(struct unread_entries_read *x, unsigned i,
+                                    const struct list *rows, struct arena *arena)
 {
     size_t before = x->found_count;
 
-    if (!decode_entry(x, &x->entries[i], rows, arena))
+    if (!decode_log_entry_events(x, &x->entries[i], rows, arena))
         return false;
     if (x->found_count > before) {
         x->found[x->found_count - 1]->number = x->entries[i].last;
@@ -127,7 +127,7 @@ static enum err read_unread_log_entries(struct session_store_read *l, struct tx 
     x->missing = 0;
     enum err e = read_event_log_page(tx, first - 1, last, last - first + 1, &rows);
     for (unsigned i = 0; i < x->count && !e && !x->missing; i++)
-        if (!find_events_of_entry(x, i, &rows, tx_arena(tx)))
+        if (!add_events_of_log_entry(x, i, &rows, tx_arena(tx)))
             x->missing = x->entries[i].position;
     if (!x->found_count)
         x->replaced = x->count;
@@ -183,11 +183,11 @@ static void on_unread_log_entries_read(struct session_store_read *l, enum err e)
     unread_log_entries_read_free(x);
 }
 
-static void begin_log_read(struct unread_entries_read *x)
+static void begin_unread_log_entries_read(struct unread_entries_read *x)
 {
     x->store_read = (struct session_store_read){ .run = read_unread_log_entries,
                                                  .done = on_unread_log_entries_read };
-    begin_session_read_now(x->gateway_loop, &x->store_read);
+    begin_unordered_session_read(x->gateway_loop, &x->store_read);
 }
 
 /* While the gateway stops, no read begins, because nothing waits for its end. */
@@ -196,12 +196,12 @@ void unread_entries_retry(struct deadline *d)
     struct unread_entries_read *x = container_of(d, struct unread_entries_read, deadline);
 
     if (x->gateway_loop->gateway->gateway_loop_count)
-        begin_log_read(x);
+        begin_unread_log_entries_read(x);
 }
 
 /* Reads the first entry of the queue from the log, together with the following entries, up to the
  * first one that the loop does not need. */
-static void begin_reading_first_entries(struct gateway_loop *h)
+static void begin_reading_entries_of_queue_front(struct gateway_loop *h)
 {
     const struct loop_event_batch *p = h->queue.first;
     struct unread_entries_read *x = mem_new(sizeof *x);
@@ -221,16 +221,16 @@ static void begin_reading_first_entries(struct gateway_loop *h)
     h->queue.reading = x;
     /* Later events wait until the entries were read, even if a read fails and is repeated. */
     h->reads.blocking++;
-    begin_log_read(x);
+    begin_unread_log_entries_read(x);
 }
 
-void unread_log_entry_pass_over_or_read(struct gateway_loop *h)
+void unread_log_entry_skip_or_read(struct gateway_loop *h)
 {
     const struct gateway_event *n = loop_event_batch_get_first_event(h->queue.first);
     uint64_t number = n->number;
 
     if (loop_needs_entry(h, n)) {
-        begin_reading_first_entries(h);
+        begin_reading_entries_of_queue_front(h);
         return;
     }
     /* A session that is arriving reads the entry if it needs it (resume/retained_entries.h). */

@@ -32,8 +32,8 @@ static int compare_channel_ids(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void visible_channels_add_viewable(struct visible_channels *c,
-                                   const struct topic_subscription *seat)
+void visible_channels_add_all_of_subscription(struct visible_channels *c,
+                                              const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
     uint32_t from = c->count;
@@ -41,7 +41,7 @@ void visible_channels_add_viewable(struct visible_channels *c,
 
     if (!v)
         return;
-    struct permission_input who = subscription_get_access_ignoring_timeout(seat);
+    struct permission_input who = subscription_get_permissions_ignoring_timeout(seat);
     for (const struct channel_overwrites *p; (p = map_next_value(&v->channels, &at));)
         if (!channel_is_thread(p->type) && member_can_view_channel(&who, p))
             visible_channels_append(c, (struct visible_channel){
@@ -82,7 +82,7 @@ void visible_channels_add_differences(const struct visible_channels *before,
     uint32_t count, i = 0, k = 0;
     const struct visible_channel *old = find_guild_channels(before, seat->topic->id, &count);
 
-    visible_channels_add_viewable(&now, seat);
+    visible_channels_add_all_of_subscription(&now, seat);
     while (i < count || k < now.count) {
         if (k == now.count || (i < count && old[i].id < now.items[k].id))
             append_gained_or_lost_channel(ret, &old[i++], false);
@@ -94,8 +94,8 @@ void visible_channels_add_differences(const struct visible_channels *before,
     visible_channels_clear(&now);
 }
 
-enum err visible_channels_read_payloads(struct visible_channels *changes,
-                                        const struct gateway_source *source, struct tx *tx)
+enum err visible_channels_read_channel_json(struct visible_channels *changes,
+                                            const struct gateway_source *source, struct tx *tx)
 {
     struct buf out;
     enum err e = OK;

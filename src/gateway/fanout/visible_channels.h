@@ -22,16 +22,16 @@ struct visible_channels {
 };
 
 /* Adds all channels that the subscribed session can view to the list, sorted by id. */
-void visible_channels_add_viewable(struct visible_channels *c,
-                                   const struct topic_subscription *seat);
+void visible_channels_add_all_of_subscription(struct visible_channels *c,
+                                              const struct topic_subscription *seat);
 /* Adds to `ret` the channels that became visible or invisible to the session since the list
  * `before` was made. */
 void visible_channels_add_differences(const struct visible_channels *before,
                                       const struct topic_subscription *seat,
                                       struct visible_channels *ret);
 /* Reads the JSON of the channels that became visible into tx_arena. */
-enum err visible_channels_read_payloads(struct visible_channels *changes,
-                                        const struct gateway_source *source, struct tx *tx);
+enum err visible_channels_read_channel_json(struct visible_channels *changes,
+                                            const struct gateway_source *source, struct tx *tx);
 /* Sends CHANNEL_CREATE for channels that became visible to the session, and CHANNEL_DELETE for
  * channels that became invisible. */
 void visible_channels_send_changes(const struct visible_channels *changes, struct session *s);

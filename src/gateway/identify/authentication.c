@@ -17,7 +17,7 @@ bool gateway_authentication_init(struct gateway_authentication *g, struct gatewa
     memcpy(g->token, token.p, token.n);
     if (!parse_credential_token(CALLER_BOT, str_slice(g->token, token.n), &g->credential))
         return false;
-    auth_prepare_token_lookup(p->gateway_loop->gateway->options.auth, &g->credential);
+    auth_record_revocations_before_lookup(p->gateway_loop->gateway->options.auth, &g->credential);
     g->socket = p;
     p->request_socket = &g->socket;
     p->state = SOCKET_AUTHENTICATING;
@@ -94,7 +94,7 @@ void gateway_authentication_begin(struct gateway_authentication *g)
 {
     g->store_read.run = read_credential_and_guilds;
     g->store_read.done = on_credential_and_guilds_read;
-    begin_session_read_now(g->socket->gateway_loop, &g->store_read);
+    begin_unordered_session_read(g->socket->gateway_loop, &g->store_read);
 }
 
 struct gateway_socket *gateway_authentication_end(struct gateway_authentication *g)

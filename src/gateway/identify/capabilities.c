@@ -246,7 +246,7 @@ static void write_guild_properties_json(const struct gateway_guild *g, struct js
 }
 
 /* Writes the members of a guild, or the own member if READY_SUPPLEMENTAL has the others. */
-static void merge_guild_members(struct ready_event_writer *s, const struct list *members)
+static void write_merged_guild_members(struct ready_event_writer *s, const struct list *members)
 {
     const struct member *m = members->items;
     struct json_writer *now = &s->lists[READY_LIST_MEMBERS],
@@ -262,8 +262,8 @@ static void merge_guild_members(struct ready_event_writer *s, const struct list 
     json_end_array(later);
 }
 
-static void merge_encoded_members(struct ready_event_writer *s,
-                                  const struct encoded_members *people)
+static void write_merged_encoded_members(struct ready_event_writer *s,
+                                         const struct encoded_members *people)
 {
     struct json_writer *now = &s->lists[READY_LIST_MEMBERS],
                        *later = &s->lists[READY_LIST_LATER_MEMBERS];
@@ -293,15 +293,15 @@ static void append_ready_supplemental_guild(struct ready_event_writer *s, snowfl
     json_end_object(out);
 }
 
-static void merge_guild_into_ready(struct ready_event_writer *s, const struct gateway_guild *g)
+static void add_guild_to_ready_lists(struct ready_event_writer *s, const struct gateway_guild *g)
 {
     if (!ready_event_writer_has_user_list(s))
         return;
     s->guild_id = g->guild.id;
     if (g->encoded_members)
-        merge_encoded_members(s, g->encoded_members);
+        write_merged_encoded_members(s, g->encoded_members);
     else
-        merge_guild_members(s, &g->members);
+        write_merged_guild_members(s, &g->members);
     s->guild_id = 0;
     json_write_raw(&s->lists[READY_LIST_PRESENCES], g->presences);
     append_ready_supplemental_guild(s, g->guild.id, &g->voice_states);
@@ -343,7 +343,7 @@ void write_ready_guild_json(struct ready_event_writer *s, const struct gateway_g
     if (s && s->capabilities & CAPABILITY_PROPERTIES)
         write_guild_properties_json(g, out);
     json_end_object(out);
-    merge_guild_into_ready(s, g);
+    add_guild_to_ready_lists(s, g);
 }
 
 static bool guild_field_depends_on_viewer(struct str name)
@@ -412,7 +412,7 @@ void write_ready_unavailable_guild_json(struct ready_event_writer *s, snowflake 
     json_write_name(out, "unavailable");
     json_write_bool(out, true);
     json_end_object(out);
-    merge_guild_into_ready(s, &late);
+    add_guild_to_ready_lists(s, &late);
 }
 
 struct ready_event_writer_position ready_event_writer_get_position(

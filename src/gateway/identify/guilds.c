@@ -41,8 +41,8 @@ enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
 }
 
 /* Decides, on the loop and before the store read, whether it must include the guild view. */
-void guild_subscription_data_begin(struct gateway_loop *h, snowflake guild_id,
-                                   struct guild_subscription_data *f)
+void guild_subscription_data_init(struct gateway_loop *h, snowflake guild_id,
+                                  struct guild_subscription_data *f)
 {
     struct topic *t = topic_find(&h->topics, AUDIENCE_GUILD, guild_id);
 
@@ -65,8 +65,8 @@ bool guild_subscription_data_is_outdated(const struct gateway_loop *h,
     return v && !snapshot_log_positions_include_all(h->reads.seen, v->snapshot_positions);
 }
 
-struct topic_subscription *guild_subscription_data_apply(struct session *s,
-                                                         const struct guild_subscription_data *f)
+struct topic_subscription *guild_subscription_data_subscribe_session(
+    struct session *s, const struct guild_subscription_data *f)
 {
     if (f->is_gone)
         return NULL;
@@ -130,7 +130,7 @@ static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx
     return e;
 }
 
-static enum err read_joined_guild_with_payload(struct session_store_read *l, struct tx *tx)
+static enum err read_joined_guild_with_json(struct session_store_read *l, struct tx *tx)
 {
     struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
     struct buf out;
@@ -159,11 +159,11 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
     struct session *s = registry_find_session_on_loop(l->gateway_loop, j->session);
 
     if (s && !e && guild_subscription_data_is_outdated(l->gateway_loop, &j->setup)) {
-        guild_subscription_data_begin(l->gateway_loop, j->setup.guild_id, &j->setup);
-        begin_session_read_now(l->gateway_loop, l);
+        guild_subscription_data_init(l->gateway_loop, j->setup.guild_id, &j->setup);
+        begin_unordered_session_read(l->gateway_loop, l);
         return;
     }
-    if (s && !e && guild_subscription_data_apply(s, &j->setup)) {
+    if (s && !e && guild_subscription_data_subscribe_session(s, &j->setup)) {
         if (j->event)
             session_deliver_event(s, j->event, 0);
         presence_announce_to_guild(s, j->setup.guild_id);
@@ -182,13 +182,13 @@ void session_read_joined_guild(struct session *s, snowflake guild_id, bool is_re
     j->store_read = (struct session_store_read){ .blocks_events = true,
                                                  .in_background = is_received,
                                                  .owner = s->caller.id,
-                                                 .run = is_received ? read_joined_guild_with_payload
+                                                 .run = is_received ? read_joined_guild_with_json
                                                                     : read_joined_guild,
                                                  .done = on_joined_guild_read };
     j->session = s->number;
     j->viewer = payload_recipient_of_session(s);
-    guild_subscription_data_begin(s->gateway_loop, guild_id, &j->setup);
-    begin_session_read_now(s->gateway_loop, &j->store_read);
+    guild_subscription_data_init(s->gateway_loop, guild_id, &j->setup);
+    begin_unordered_session_read(s->gateway_loop, &j->store_read);
 }
 
 struct guild_sending_task {
@@ -253,7 +253,7 @@ static bool guild_creates_task_begin_read(struct session_task *e)
 
     if (a->at == a->count)
         return false;
-    guild_subscription_data_begin(e->session->gateway_loop, a->guilds[a->at++], &a->setup);
+    guild_subscription_data_init(e->session->gateway_loop, a->guilds[a->at++], &a->setup);
     e->store_read.run = guild_creates_task_read_guild;
     e->store_read.in_background = true;
     return true;
@@ -277,7 +277,7 @@ static void guild_creates_task_on_guild_read(struct session_task *e, enum err er
         a->at--;
         return;
     }
-    struct topic_subscription *seat = guild_subscription_data_apply(s, &a->setup);
+    struct topic_subscription *seat = guild_subscription_data_subscribe_session(s, &a->setup);
     if (!seat)
         return;
     subscription_set_snapshot_positions(seat, s->gateway_loop->reads.seen);

@@ -25,8 +25,8 @@ struct guild_subscription_data {
     struct member member;
 };
 
-void guild_subscription_data_begin(struct gateway_loop *h, snowflake guild_id,
-                                   struct guild_subscription_data *f);
+void guild_subscription_data_init(struct gateway_loop *h, snowflake guild_id,
+                                  struct guild_subscription_data *f);
 /* Reads the data of struct guild_subscription_data from the store, and the guild's JSON if
  * `payload` is not NULL. */
 enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
@@ -40,8 +40,8 @@ bool guild_subscription_data_is_outdated(const struct gateway_loop *h,
                                          const struct guild_subscription_data *f);
 /* Subscribes the session to the guild and sets the member's roles. Returns NULL if the guild is
  * deleted or the account has left it. */
-struct topic_subscription *guild_subscription_data_apply(struct session *s,
-                                                         const struct guild_subscription_data *f);
+struct topic_subscription *guild_subscription_data_subscribe_session(
+    struct session *s, const struct guild_subscription_data *f);
 
 /* Called when the account has joined a guild: reads the guild before the next event is delivered.
  * If is_received is true, also sends GUILD_CREATE to the session. */

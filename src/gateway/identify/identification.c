@@ -99,7 +99,7 @@ static int gateway_version_of_socket(const struct parsed_identify_fields *i)
 /* Returns the intents of the session. Before API version 8 clients do not send intents: a bot
  * receives all events that its application allows. Before version 10 only the application's flag
  * decides whether a bot gets message content. */
-uint32_t identification_intents(const struct parsed_identify_fields *i)
+uint32_t identify_fields_get_intents(const struct parsed_identify_fields *i)
 {
     uint32_t intents = (uint32_t)i->intents, allowed = ~0u;
 
@@ -128,7 +128,7 @@ static unsigned find_forbidden_intents(const struct parsed_identify_fields *i)
     return forbidden;
 }
 
-static enum gateway_close_code check_identify_intents(const struct parsed_identify_fields *i)
+static enum gateway_close_code refuse_forbidden_intents(const struct parsed_identify_fields *i)
 {
     if (i->bad_intents)
         return CLOSE_BAD_INTENTS;
@@ -160,7 +160,7 @@ enum gateway_close_code identify_fields_get_close_code(const struct parsed_ident
 {
     if (i->bad_shard)
         return CLOSE_BAD_SHARD;
-    enum gateway_close_code code = check_identify_intents(i);
+    enum gateway_close_code code = refuse_forbidden_intents(i);
     if (code)
         return code;
     return shard_has_too_many_guilds(i) ? CLOSE_NEEDS_SHARDS : 0;
@@ -199,7 +199,7 @@ struct str identify_fields_get_close_cause(const struct parsed_identify_fields *
                    : STR("IDENTIFY has no 'intents'; a bot must declare them since version 8");
     case CLOSE_FORBIDDEN_INTENTS:
         buf_init(&names, 1024);
-        append_intent_names(&names, find_forbidden_intents(i));
+        intent_set_append_names(&names, find_forbidden_intents(i));
         struct str text =
             str_printf(arena,
                        "the bot asks for %.*s, which its application has not enabled; enable the "

@@ -38,7 +38,7 @@ void identify_fields_parse(struct parsed_identify_fields *i, struct arena *arena
 /* Returns the close code for invalid fields, checked in Discord's order; 0 if all are valid. */
 enum gateway_close_code identify_fields_get_close_code(const struct parsed_identify_fields *i);
 /* Returns the intents of the session; call it after identify_fields_get_close_code. */
-uint32_t identification_intents(const struct parsed_identify_fields *i);
+uint32_t identify_fields_get_intents(const struct parsed_identify_fields *i);
 const char *get_reason_of_identify_close_code(enum gateway_close_code code);
 /* Returns a sentence for the traffic log: why the socket is closed, how to fix the client. */
 struct str identify_fields_get_close_cause(const struct parsed_identify_fields *i,

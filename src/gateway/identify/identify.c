@@ -36,7 +36,7 @@ static struct session *create_identified_session(struct parsed_identify_fields *
     struct session *s = session_new(h, &i->authentication.caller);
 
     session_set_credential(s, &i->authentication);
-    s->options.intents = identification_intents(i);
+    s->options.intents = identify_fields_get_intents(i);
     s->options.shard_id = (uint32_t)i->shard[0];
     s->options.shard_count = (uint32_t)i->shard[1];
     s->options.capabilities = session_capabilities(i);
@@ -92,7 +92,7 @@ static void begin_session_start_write(struct gateway_loop *h, snowflake bot_id)
                                                   .done = on_session_start_written };
     n->bot_id = bot_id;
     n->day = current_day_number();
-    begin_session_read_now(h, &n->store_write);
+    begin_unordered_session_read(h, &n->store_write);
 }
 
 static void copy_client_address(const struct gateway_socket *p, struct payload_recipient *v)

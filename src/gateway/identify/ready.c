@@ -210,7 +210,7 @@ static enum err create_ready_events(struct parsed_identify_fields *i, struct tx 
     struct buf out, more;
     struct json_writer j = json_writer_to_buf(&out), k = json_writer_to_buf(&more);
 
-    event_payload_begin_buffer(&out, MAX_PAYLOAD);
+    event_payload_buffer_init(&out, MAX_PAYLOAD);
     buf_reserve(&out, i->own_fields.n + READY_USUAL_BYTES);
     buf_init(&more, MAX_PAYLOAD);
     ready_event_writer_init(&shape, v.capabilities, v.user_id);
@@ -266,8 +266,8 @@ static void subscribe_ready_session(struct parsed_identify_fields *i)
         session_subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id),
         s->gateway_loop->reads.seen);
     for (size_t k = 0; k < i->guilds.count && !s->bot; k++) {
-        struct topic_subscription *seat =
-            guild_subscription_data_apply(s, (struct guild_subscription_data *)i->guilds.items + k);
+        struct topic_subscription *seat = guild_subscription_data_subscribe_session(
+            s, (struct guild_subscription_data *)i->guilds.items + k);
 
         if (seat)
             subscription_set_snapshot_positions(seat, s->gateway_loop->reads.seen);
@@ -297,8 +297,7 @@ static void allocate_guild_subscription_data(struct parsed_identify_fields *i, s
     i->guild_setups = mem_new((count + 1) * sizeof *i->guild_setups);
 }
 
-static void prepare_guild_subscription_data(struct parsed_identify_fields *i,
-                                            struct gateway_loop *h)
+static void init_guild_subscription_data(struct parsed_identify_fields *i, struct gateway_loop *h)
 {
     const snowflake *ids = i->authentication.guilds.items;
 
@@ -306,7 +305,7 @@ static void prepare_guild_subscription_data(struct parsed_identify_fields *i,
         return;
     allocate_guild_subscription_data(i, i->authentication.guilds.count);
     for (size_t k = 0; k < i->guild_setup_count; k++)
-        guild_subscription_data_begin(h, ids[k], &i->guild_setups[k]);
+        guild_subscription_data_init(h, ids[k], &i->guild_setups[k]);
 }
 
 /* Repeats the store read of READY, because a guild view has changed since the read began. The loop
@@ -317,8 +316,8 @@ static void repeat_ready_read(struct parsed_identify_fields *i, struct gateway_l
 
     allocate_guild_subscription_data(i, i->guilds.count);
     for (size_t k = 0; k < i->guild_setup_count; k++)
-        guild_subscription_data_begin(h, all[k].guild_id, &i->guild_setups[k]);
-    begin_session_read_now(h, &i->store_read);
+        guild_subscription_data_init(h, all[k].guild_id, &i->guild_setups[k]);
+    begin_unordered_session_read(h, &i->store_read);
 }
 
 static bool ready_is_outdated(const struct parsed_identify_fields *i, const struct gateway_loop *h)
@@ -382,7 +381,7 @@ static void on_ready_read(struct session_store_read *l, enum err e)
 
 void begin_sending_ready(struct parsed_identify_fields *i, struct gateway_loop *h)
 {
-    prepare_guild_subscription_data(i, h);
+    init_guild_subscription_data(i, h);
     write_ready_fields_without_store(i);
     i->store_read.run = read_ready_data;
     i->store_read.done = on_ready_read;

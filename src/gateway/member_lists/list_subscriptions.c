@@ -26,12 +26,12 @@ struct timed_step {
     unsigned done;
 };
 
-static struct timed_step list_work_time_slice_begin(void)
+static struct timed_step timed_step_begin(void)
 {
     return (struct timed_step){ .until = clock_monotonic_ns() + STEP_NS };
 }
 
-static bool list_work_time_slice_is_over(struct timed_step *p)
+static bool timed_step_is_over(struct timed_step *p)
 {
     return ++p->done % SUBSCRIPTIONS_PER_CLOCK_CHECK == 0 && clock_monotonic_ns() > p->until;
 }
@@ -148,7 +148,7 @@ bool member_list_subscription_can_view_channel(const struct member_list_subscrip
     return seat && subscription_permissions(seat, u->channel_id) & PERMISSION(VIEW_CHANNEL);
 }
 
-static void begin_or_refuse_list_subscription(struct member_list_subscription *u)
+static void add_list_subscription_if_allowed(struct member_list_subscription *u)
 {
     struct member_table *r;
 
@@ -168,7 +168,7 @@ static bool visit_list_subscriptions(struct member_table *r,
                                      bool (*visit)(struct member_table *r,
                                                    struct member_list_subscription *u))
 {
-    struct timed_step piece = list_work_time_slice_begin();
+    struct timed_step piece = timed_step_begin();
 
     for (struct list_link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
@@ -179,7 +179,7 @@ static bool visit_list_subscriptions(struct member_table *r,
 
             while (!linked_list_is_empty(all) &&
                    visit(r, container_of(all->next, struct member_list_subscription, of_window)))
-                if (list_work_time_slice_is_over(&piece))
+                if (timed_step_is_over(&piece))
                     return true;
         }
     }
@@ -265,7 +265,7 @@ static void queue_presence_check_in_member_lists(struct session *s)
         const struct topic *t = s->subscriptions.items[i]->topic;
 
         if (t->kind == AUDIENCE_GUILD && guild_has_member_lists(&g->online_members, t->id))
-            member_lists_on_presence(g, t->id, s->caller.id);
+            member_lists_on_presence_change(g, t->id, s->caller.id);
     }
 }
 
@@ -281,7 +281,7 @@ struct enter_lists_post {
  * session was added to all of them. */
 static bool add_session_to_some_lists(struct session *s)
 {
-    struct timed_step piece = list_work_time_slice_begin();
+    struct timed_step piece = timed_step_begin();
 
     for (struct list_link *at = s->lists.next, *next; at != &s->lists; at = next) {
         struct member_list_subscription *u =
@@ -290,8 +290,8 @@ static bool add_session_to_some_lists(struct session *s)
         next = at->next;
         if (u->window)
             continue;
-        begin_or_refuse_list_subscription(u);
-        if (list_work_time_slice_is_over(&piece))
+        add_list_subscription_if_allowed(u);
+        if (timed_step_is_over(&piece))
             return true;
     }
     return false;
@@ -310,7 +310,7 @@ static void on_adding_session_to_lists_posted(struct loop_message *post)
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);
     struct session *s = registry_find_session_on_loop(e->gateway_loop, e->session);
 
-    loop_begin_measured_part("member_lists");
+    loop_set_measured_activity("member_lists");
     e->gateway_loop->list_pieces--;
     if (s && add_session_to_some_lists(s)) {
         post_adding_session_to_lists(e);
@@ -341,7 +341,7 @@ void member_lists_on_session_arrived(struct session *s)
         begin_adding_session_to_lists(s);
 }
 
-static bool member_list_range_is_valid(struct member_list_row_range range)
+static bool member_list_row_range_is_valid(struct member_list_row_range range)
 {
     return range.first <= range.last && range.last - range.first < ROWS_PER_RANGE;
 }
@@ -380,7 +380,7 @@ static void deserialize_list_subscription(struct serialized_data_reader *r, stru
 
         u->ranges[u->count] =
             (struct member_list_row_range){ (uint32_t)(range >> 32), (uint32_t)range };
-        r->bad |= !member_list_range_is_valid(u->ranges[u->count++]);
+        r->bad |= !member_list_row_range_is_valid(u->ranges[u->count++]);
     }
 }
 
@@ -451,7 +451,7 @@ static bool parse_list_ranges(const struct list *in, struct member_list_row_rang
         const int64_t *pair = pairs[i].items;
 
         ret[i] = (struct member_list_row_range){ (uint32_t)pair[0], (uint32_t)pair[1] };
-        if (!member_list_range_is_valid(ret[i]))
+        if (!member_list_row_range_is_valid(ret[i]))
             return false;
     }
     return true;
@@ -475,7 +475,7 @@ static bool apply_guild_subscription_request(struct session *s, snowflake guild_
     if (in->threads.given == GIVEN && in->threads.value)
         begin_sending_thread_list_sync(s, guild_id, NULL, 0);
     for (size_t i = 0; i < in->thread_member_lists.count; i++)
-        begin_sending_thread_members(s, guild_id, threads[i]);
+        begin_sending_thread_member_list_update(s, guild_id, threads[i]);
     return true;
 }
 

@@ -69,7 +69,7 @@ static void list_update_count_members(struct list_update *p, const struct member
             p->online_count += (int64_t)p->groups[i].count;
 }
 
-static void list_update_find_changes(struct list_update *p, const struct member_table *r)
+static void list_update_find_changed_ranges(struct list_update *p, const struct member_table *r)
 {
     struct member_list_window *f = p->window;
 
@@ -91,7 +91,7 @@ static struct list_update *list_update_new(const struct member_table *r,
     p->window = f;
     p->group_count = member_order_list_groups(&f->list->order, p->groups, LIST_GROUPS_MAX);
     list_update_count_members(p, r);
-    list_update_find_changes(p, r);
+    list_update_find_changed_ranges(p, r);
     return p;
 }
 
@@ -288,12 +288,12 @@ static void begin_list_update_read(struct member_table *r, enum list_update_kind
     r->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = read_list_update,
                                                  .done = on_list_update_read };
-    begin_session_read_now(r->gateway_loop, &r->store_read);
+    begin_unordered_session_read(r->gateway_loop, &r->store_read);
 }
 
 /* Sends the rows to a session. If the session is disconnected or has unsent events, it is marked to
  * get all rows later, because the current rows will be outdated by then. */
-static void send_list_update(struct member_table *r, struct member_list_subscription *u)
+static void send_list_update_to_session(struct member_table *r, struct member_list_subscription *u)
 {
     enum list_update_kind kind = u->fresh ? LIST_UPDATE_ALL_ROWS : LIST_UPDATE_CHANGED_ROWS;
     struct gateway_event *n = r->update->events[kind];
@@ -329,7 +329,7 @@ static bool send_update_to_some_subscriptions(struct member_table *r)
         u->round = r->round;
         linked_list_remove(&u->of_window);
         linked_list_append(&f->subscriptions, &u->of_window);
-        send_list_update(r, u);
+        send_list_update_to_session(r, u);
     }
     return !linked_list_is_empty(&f->subscriptions);
 }

@@ -31,7 +31,7 @@ struct str;
 /* Called when the delivery of an event begins: records which members and lists it changes. */
 void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n);
 /* Called when the presence of a member has changed. Thread-safe. */
-void member_lists_on_presence(struct gateway *g, snowflake guild_id, snowflake user_id);
+void member_lists_on_presence_change(struct gateway *g, snowflake guild_id, snowflake user_id);
 /* Removes the session from its member lists. If `ends` is false, the session is moving to another
  * loop and keeps its subscriptions. */
 void member_lists_remove_session(struct session *s, bool ends);

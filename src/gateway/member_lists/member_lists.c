@@ -65,7 +65,7 @@ void member_list_free(struct channel_member_list *l)
     mem_free(l);
 }
 
-void member_list_reset(struct channel_member_list *l)
+void member_list_remove_all_members(struct channel_member_list *l)
 {
     l->order.count = 0;
     l->built = false;
@@ -162,12 +162,12 @@ static void clear_member_changes(struct member_table *r)
     r->changed.removed_count = r->changed.added_count = 0;
 }
 
-bool member_lists_apply_changes(struct member_table *r)
+bool member_lists_apply_member_changes(struct member_table *r)
 {
     struct channel_member_list *l = find_outdated_member_list(r);
 
     if (l && r->changed.added_count > REBUILD_ABOVE_ADDED) {
-        member_list_reset(l);
+        member_list_remove_all_members(l);
         member_table_continue_update_round(r);
         return true;
     }

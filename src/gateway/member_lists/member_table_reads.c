@@ -42,7 +42,7 @@ static enum err read_hoisted_roles(struct session_store_read *l, struct tx *tx)
 static void reset_all_member_lists(struct member_table *r)
 {
     for (struct list_link *at = r->lists.next; at != &r->lists; at = at->next)
-        member_list_reset(container_of(at, struct channel_member_list, link));
+        member_list_remove_all_members(container_of(at, struct channel_member_list, link));
 }
 
 static void on_hoisted_roles_read(struct session_store_read *l, enum err e)
@@ -178,7 +178,7 @@ static void member_table_begin_read(struct member_table *r,
                                     void (*done)(struct session_store_read *l, enum err e))
 {
     r->store_read = (struct session_store_read){ .in_background = true, .run = run, .done = done };
-    begin_session_read_now(r->gateway_loop, &r->store_read);
+    begin_unordered_session_read(r->gateway_loop, &r->store_read);
 }
 
 bool member_table_begin_reads(struct member_table *r)
@@ -278,7 +278,7 @@ static void apply_or_queue_member_change(struct member_table *r, snowflake user_
         r->read.reading[r->read.reading_count++] = user_id;
 }
 
-bool member_table_process_changes(struct member_table *r)
+bool member_table_read_changed_members(struct member_table *r)
 {
     size_t looked = 0;
 

@@ -13,8 +13,8 @@ enum {
     MEMBERS_FREED_PER_TASK = 4096,
 };
 
-static void run_member_list_round_task(struct loop_message *post);
-static void on_member_list_round_due(struct deadline *d);
+static void run_member_list_update_round_task(struct loop_message *post);
+static void on_member_list_update_round_due(struct deadline *d);
 
 const struct guild_view *member_table_get_guild_view(const struct member_table *r)
 {
@@ -29,7 +29,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
         h->member_tables = mem_new(sizeof *h->member_tables);
         map_init(&h->member_tables->map);
         h->member_tables->pace =
-            deadline_list_new(h->loop, ROUND_INTERVAL_MS, true, on_member_list_round_due);
+            deadline_list_new(h->loop, ROUND_INTERVAL_MS, true, on_member_list_update_round_due);
     }
     struct member_table *r = map_find_value(&h->member_tables->map, guild_id);
     if (r)
@@ -37,7 +37,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     r = mem_new(sizeof *r);
     r->gateway_loop = h;
     r->guild_id = guild_id;
-    r->post.run = run_member_list_round_task;
+    r->post.run = run_member_list_update_round_task;
     r->pending.wants_roles = r->pending.wants_members = true;
     linked_list_init(&r->lists);
     map_init(&r->members);
@@ -99,7 +99,7 @@ void member_lists_free(struct gateway_loop *h)
     h->member_tables = NULL;
 }
 
-static void post_member_list_round_task(struct member_table *r)
+static void post_member_list_update_round_task(struct member_table *r)
 {
     r->gateway_loop->list_pieces++;
     loop_post_message(r->gateway_loop->loop, &r->post);
@@ -113,7 +113,7 @@ static bool member_table_has_pending_work(const struct member_table *r)
 
 /* Starts an update round of a member table. A quick round sends rows to new subscriptions, and does
  * nothing else. */
-static void member_list_round_begin(struct member_table *r, bool quick)
+static void member_list_update_round_begin(struct member_table *r, bool quick)
 {
     if (r->gateway_loop->gateway->draining)
         return;
@@ -129,7 +129,7 @@ static void member_list_round_begin(struct member_table *r, bool quick)
         r->changed_at = 0;
         map_init(&r->pending.changed_members);
     }
-    post_member_list_round_task(r);
+    post_member_list_update_round_task(r);
 }
 
 static void free_unused_member_lists(struct member_table *r)
@@ -152,7 +152,7 @@ static void free_unused_member_lists(struct member_table *r)
 
 /* Returns the pause after an update round, in ms. It depends on the duration of the round and on
  * the bytes sent; the longer of the two pauses is used. */
-static int64_t pause_after_member_list_round_ms(const struct member_table *r)
+static int64_t pause_after_member_list_update_round_ms(const struct member_table *r)
 {
     int64_t by_time = PAUSE_FACTOR * (clock_monotonic_ns() - r->began) / 1000000;
     int64_t by_bytes = r->sent_bytes / SENT_BYTES_PER_MS;
@@ -160,7 +160,7 @@ static int64_t pause_after_member_list_round_ms(const struct member_table *r)
     return by_time > by_bytes ? by_time : by_bytes;
 }
 
-static void member_list_round_end(struct member_table *r)
+static void member_list_update_round_end(struct member_table *r)
 {
     r->running = false;
     r->pending.wants_roles |= r->read.failed_roles;
@@ -172,11 +172,11 @@ static void member_list_round_end(struct member_table *r)
     if (linked_list_is_empty(&r->lists)) {
         member_table_unregister(r);
         r->ending = true;
-        post_member_list_round_task(r);
+        post_member_list_update_round_task(r);
         return;
     }
     if (!r->quick) {
-        r->pause_until = clock_steady_ms() + pause_after_member_list_round_ms(r);
+        r->pause_until = clock_steady_ms() + pause_after_member_list_update_round_ms(r);
         r->sent_bytes = 0;
         deadline_restart(r->gateway_loop->member_tables->pace, &r->pace);
     }
@@ -184,17 +184,17 @@ static void member_list_round_end(struct member_table *r)
         member_table_start_update_round(r);
 }
 
-static void on_member_list_round_due(struct deadline *d)
+static void on_member_list_update_round_due(struct deadline *d)
 {
     struct member_table *r = container_of(d, struct member_table, pace);
 
     if (r->running || clock_steady_ms() < r->pause_until)
         deadline_restart(r->gateway_loop->member_tables->pace, &r->pace);
     else if (member_table_has_pending_work(r))
-        member_list_round_begin(r, false);
+        member_list_update_round_begin(r, false);
 }
 
-static bool member_list_round_timer_is_running(const struct member_table *r)
+static bool member_list_update_timer_is_running(const struct member_table *r)
 {
     return r->pace.link.next != NULL;
 }
@@ -204,55 +204,55 @@ static bool member_list_round_timer_is_running(const struct member_table *r)
 void member_table_start_update_round(struct member_table *r)
 {
     r->pending.fresh = true;
-    if (!r->running && !(member_list_round_timer_is_running(r) &&
+    if (!r->running && !(member_list_update_timer_is_running(r) &&
                          (r->pending.wants_roles || r->pending.wants_members)))
-        member_list_round_begin(r, member_list_round_timer_is_running(r));
+        member_list_update_round_begin(r, member_list_update_timer_is_running(r));
 }
 
 void member_table_schedule_update_round(struct member_table *r)
 {
-    if (!r->running && !member_list_round_timer_is_running(r) && member_table_has_pending_work(r))
-        member_list_round_begin(r, false);
+    if (!r->running && !member_list_update_timer_is_running(r) && member_table_has_pending_work(r))
+        member_list_update_round_begin(r, false);
 }
 
 /* Runs the next task of the update round. Tasks in large guilds do not take longer. */
-static bool run_next_task_of_member_list_round(struct member_table *r)
+static bool run_next_task_of_update_round(struct member_table *r)
 {
     if (!member_table_get_guild_view(r))
         return false;
-    if (r->reading_members && (member_table_begin_reads(r) || member_table_process_changes(r)))
+    if (r->reading_members && (member_table_begin_reads(r) || member_table_read_changed_members(r)))
         return true;
     r->reading_members = false;
     /* If a store read failed, do not send rows; the next update round repeats the read. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
-    return build_some_member_lists(r) || (!r->quick && member_lists_apply_changes(r)) ||
+    return build_some_member_lists(r) || (!r->quick && member_lists_apply_member_changes(r)) ||
            send_some_member_list_updates(r);
 }
 
 void member_table_continue_update_round(struct member_table *r)
 {
-    post_member_list_round_task(r);
+    post_member_list_update_round_task(r);
 }
 
-static void run_member_list_round_task(struct loop_message *post)
+static void run_member_list_update_round_task(struct loop_message *post)
 {
     struct member_table *r = container_of(post, struct member_table, post);
 
-    loop_begin_measured_part("member_lists");
+    loop_set_measured_activity("member_lists");
     r->gateway_loop->list_pieces--;
     if (r->ending) {
         if (!member_table_free_some_members(r, MEMBERS_FREED_PER_TASK))
-            post_member_list_round_task(r);
+            post_member_list_update_round_task(r);
         return;
     }
-    if (run_next_task_of_member_list_round(r))
+    if (run_next_task_of_update_round(r))
         return;
     if (!member_table_get_guild_view(r) && end_some_member_list_subscriptions(r)) {
-        post_member_list_round_task(r);
+        post_member_list_update_round_task(r);
         return;
     }
-    member_list_round_end(r);
+    member_list_update_round_end(r);
 }
 
 static void member_table_record_change(struct member_table *r, snowflake user_id,
@@ -336,7 +336,7 @@ static void on_presence_posted(struct loop_message *post)
     mem_free(n);
 }
 
-void member_lists_on_presence(struct gateway *g, snowflake guild_id, snowflake user_id)
+void member_lists_on_presence_change(struct gateway *g, snowflake guild_id, snowflake user_id)
 {
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {

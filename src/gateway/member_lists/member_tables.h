@@ -156,7 +156,7 @@ void member_table_continue_update_round(struct member_table *r);
 
 /* Tasks of an update round, which run in this order. Each returns false if it had nothing to do. */
 bool member_table_begin_reads(struct member_table *r);
-bool member_table_process_changes(struct member_table *r);
+bool member_table_read_changed_members(struct member_table *r);
 uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m);
 
 /* --- member_lists.c ------------------------------------------------------------------- */
@@ -165,12 +165,12 @@ uint32_t member_table_compute_rank(const struct member_table *r, const struct or
 struct channel_member_list *member_list_get_or_create(struct member_table *r, snowflake channel_id);
 void member_list_free(struct channel_member_list *l);
 /* Removes all members from a member list, so that it is built again from the member table. */
-void member_list_reset(struct channel_member_list *l);
+void member_list_remove_all_members(struct channel_member_list *l);
 /* Tasks of an update round. build_some_member_lists builds new member lists;
- * member_lists_apply_changes updates the existing ones. They return false if they had nothing to
- * do. */
+ * member_lists_apply_member_changes updates the existing ones. They return false if they had
+ * nothing to do. */
 bool build_some_member_lists(struct member_table *r);
-bool member_lists_apply_changes(struct member_table *r);
+bool member_lists_apply_member_changes(struct member_table *r);
 
 /* --- list_updates.c ------------------------------------------------------------------- */
 

@@ -80,8 +80,8 @@ static void write_not_found_user_ids_json(const struct members_task *l, struct j
 }
 
 /* Writes the presences of the chunk's members, except the requesting account. */
-static void write_chunk_presences_json(const struct members_task *l, struct arena *arena,
-                                       struct json_writer *j)
+static void write_member_chunk_presences_json(const struct members_task *l, struct arena *arena,
+                                              struct json_writer *j)
 {
     const struct member *m = l->members.items;
     struct list ids = { 0 };
@@ -94,8 +94,8 @@ static void write_chunk_presences_json(const struct members_task *l, struct aren
                                  j);
 }
 
-static void write_chunk_json(const struct members_task *l, struct arena *arena,
-                             struct json_writer *j)
+static void write_member_chunk_json(const struct members_task *l, struct arena *arena,
+                                    struct json_writer *j)
 {
     json_begin_object(j);
     json_write_name(j, "guild_id");
@@ -108,7 +108,7 @@ static void write_chunk_json(const struct members_task *l, struct arena *arena,
     json_write_int(j, l->chunks);
     write_not_found_user_ids_json(l, j);
     if (l->presences)
-        write_chunk_presences_json(l, arena, j);
+        write_member_chunk_presences_json(l, arena, j);
     if (l->nonce_n) {
         json_write_name(j, "nonce");
         json_write_raw(j, str_slice(l->nonce, l->nonce_n));
@@ -116,13 +116,13 @@ static void write_chunk_json(const struct members_task *l, struct arena *arena,
     json_end_object(j);
 }
 
-static void encode_chunk(struct members_task *l, struct arena *arena)
+static void encode_member_chunk(struct members_task *l, struct arena *arena)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
 
     buf_init(&out, MAX_PAYLOAD);
-    write_chunk_json(l, arena, &j);
+    write_member_chunk_json(l, arena, &j);
     l->chunk = buf_move_to_arena(&out, arena);
     buf_clear(&out);
 }
@@ -149,7 +149,7 @@ static enum err read_member_chunk(struct session_store_read *load, struct tx *tx
     if (!e && !l->over)
         e = source->members(tx, &search, &l->members);
     if (!e)
-        encode_chunk(l, tx_arena(tx));
+        encode_member_chunk(l, tx_arena(tx));
     return e;
 }
 
@@ -161,7 +161,7 @@ static void members_task_send_chunk(struct session_task *e, enum err error)
     if (error) {
         l->members = (struct list){ 0 };
         l->chunks = l->index + 1;
-        encode_chunk(l, e->store_read.arena);
+        encode_member_chunk(l, e->store_read.arena);
     }
     session_deliver_payload(e->session, EVENT_GUILD_MEMBERS_CHUNK, l->chunk);
     if (l->members.count)
@@ -275,8 +275,8 @@ static void send_rate_limited_event(struct session *s, const struct members_task
 
 /* Returns whether the session may request all members of the guild now: once per
  * FULL_LIST_INTERVAL_MS. If not, sends RATE_LIMITED. */
-static bool check_full_member_list_limit(struct session *s, struct topic_subscription *seat,
-                                         struct members_task *l)
+static bool session_may_request_full_member_list(struct session *s, struct topic_subscription *seat,
+                                                 struct members_task *l)
 {
     int64_t now = clock_steady_ms();
 
@@ -312,7 +312,7 @@ static bool members_task_begin_chunk_read(struct session_task *e)
         e->store_read.run = read_member_chunk;
         return true;
     }
-    if (l->all && l->first && !check_full_member_list_limit(e->session, seat, l))
+    if (l->all && l->first && !session_may_request_full_member_list(e->session, seat, l))
         return false;
     l->presences &= can_view_presences(e->session, seat);
     e->store_read.run = read_member_chunk;

@@ -36,7 +36,7 @@ static bool is_json_string(struct str raw)
  * because every recipient must be able to parse the activities. */
 static bool activity_value_is_acceptable(struct json_reader *r, int levels)
 {
-    enum json_kind kind = json_peek_kind(r);
+    enum json_value_kind kind = json_peek_kind(r);
     struct json_number n;
     struct str key;
 

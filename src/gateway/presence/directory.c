@@ -188,7 +188,7 @@ void session_directory_publish_session(struct session *s)
     buf_clear(&out);
 }
 
-void session_directory_mark_changed(struct session *s)
+void session_directory_mark_session_changed(struct session *s)
 {
     if (!s->gateway_loop->gateway->directory || !s->link.next)
         return;
@@ -197,7 +197,7 @@ void session_directory_mark_changed(struct session *s)
         linked_list_append(&s->gateway_loop->unpublished, &sync->unpublished);
 }
 
-void session_directory_publish_changed(struct gateway_loop *h)
+void session_directory_publish_changed_sessions(struct gateway_loop *h)
 {
     while (!linked_list_is_empty(&h->unpublished))
         session_directory_publish_session(
@@ -236,8 +236,8 @@ void session_directory_on_session_resumed(struct session_directory *d, uint64_t 
     pthread_mutex_unlock(&d->lock);
 }
 
-void session_directory_publish_friends(struct gateway *g, snowflake user_id,
-                                       const struct list *friends)
+void session_directory_publish_friend_ids(struct gateway *g, snowflake user_id,
+                                          const struct list *friends)
 {
     struct session_directory *d = g->directory;
     struct buf out;

@@ -19,17 +19,17 @@ void session_directory_free(struct session_directory *d); /* accepts NULL */
 
 /* --- sessions of this node; called on the session's loop; no effect without NATS -------- */
 
-/* Publish the changed record of a session: session_directory_mark_changed at the end of the loop
- * iteration, session_directory_publish_session immediately. */
-void session_directory_mark_changed(struct session *s);
+/* Publish the changed record of a session: session_directory_mark_session_changed at the end of the
+ * loop iteration, session_directory_publish_session immediately. */
+void session_directory_mark_session_changed(struct session *s);
 void session_directory_publish_session(struct session *s);
-void session_directory_publish_changed(struct gateway_loop *h);
+void session_directory_publish_changed_sessions(struct gateway_loop *h);
 /* Called when the session has ended, or continues on another node, which publishes it then. */
 void session_directory_remove_session(struct session *s);
 /* Called when an account's presence has changed on this node: sends the ids of the account's
  * friends to the other nodes, which then send the presence to these friends. */
-void session_directory_publish_friends(struct gateway *g, snowflake user_id,
-                                       const struct list *friends);
+void session_directory_publish_friend_ids(struct gateway *g, snowflake user_id,
+                                          const struct list *friends);
 /* Tells other nodes that a bot started a session, which counts towards the bot's daily limit. */
 void session_directory_publish_session_start(struct gateway *g, snowflake user_id,
                                              uint32_t shard_id);

@@ -181,8 +181,8 @@ static void session_directory_node_request_sessions(struct session_directory *d,
     session_directory_request_all_sessions(d, p->identity);
 }
 
-static void handle_session_record(struct session_directory *d, struct directory_node *p,
-                                  struct serialized_data_reader *in)
+static void handle_published_session_record(struct session_directory *d, struct directory_node *p,
+                                            struct serialized_data_reader *in)
 {
     struct remote_session *r = read_session_record(in);
 
@@ -195,8 +195,9 @@ static void handle_session_record(struct session_directory *d, struct directory_
     session_directory_on_session_resumed(d, number);
 }
 
-static void handle_session_removal(struct session_directory *d, const struct directory_node *p,
-                                   struct serialized_data_reader *in)
+static void handle_published_session_removal(struct session_directory *d,
+                                             const struct directory_node *p,
+                                             struct serialized_data_reader *in)
 {
     uint64_t number = deserialize_u64(in);
 
@@ -235,7 +236,7 @@ static void handle_part_of_full_session_update(struct session_directory *d,
     else if (piece != p->next_piece)
         return;
     for (; count && !in->bad; count--)
-        handle_session_record(d, p, in);
+        handle_published_session_record(d, p, in);
     p->next_piece = piece + 1;
     if (in->bad || piece + 1 != pieces)
         return;
@@ -255,9 +256,9 @@ static void handle_session_change_numbers(struct session_directory *d, struct di
     }
     p->change_number = delivered_to;
     if (kind == DIRECTORY_PUT)
-        handle_session_record(d, p, in);
+        handle_published_session_record(d, p, in);
     else
-        handle_session_removal(d, p, in);
+        handle_published_session_removal(d, p, in);
 }
 
 static void handle_friend_presence_message(struct session_directory *d,
@@ -383,7 +384,7 @@ static void begin_lost_session_friends_read(struct loop_message *post)
 
     f->store_read = (struct session_store_read){ .run = read_friends_of_lost_session,
                                                  .done = on_lost_session_friends_read };
-    begin_session_read_now(f->gateway_loop, &f->store_read);
+    begin_unordered_session_read(f->gateway_loop, &f->store_read);
 }
 
 static void notify_lost_session_friends(struct gateway *g, snowflake user_id)

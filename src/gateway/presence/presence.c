@@ -158,8 +158,8 @@ static void on_account_friends_read(struct session_store_read *l, enum err e)
     if (!e && announced_presence_is_current(l->gateway_loop->gateway, t)) {
         publish_presence_to_friends(l->gateway_loop->gateway, t->user_id, &t->friends,
                                     &t->presence);
-        session_directory_publish_changed(l->gateway_loop);
-        session_directory_publish_friends(l->gateway_loop->gateway, t->user_id, &t->friends);
+        session_directory_publish_changed_sessions(l->gateway_loop);
+        session_directory_publish_friend_ids(l->gateway_loop->gateway, t->user_id, &t->friends);
     }
     account_presence_clear(&t->presence);
     mem_free(t);
@@ -208,7 +208,7 @@ void presence_on_session_begin(struct session *s, const struct list *friends)
     publish_presence_to_guilds(s, &l);
     if (friends) {
         publish_presence_to_friends(s->gateway_loop->gateway, s->caller.id, friends, &l);
-        session_directory_publish_friends(s->gateway_loop->gateway, s->caller.id, friends);
+        session_directory_publish_friend_ids(s->gateway_loop->gateway, s->caller.id, friends);
     }
     account_presence_clear(&l);
 }
@@ -218,7 +218,7 @@ void presence_on_session_change(struct session *s, bool ending)
     struct account_presence l;
 
     presence_update_online_members(s);
-    session_directory_mark_changed(s);
+    session_directory_mark_session_changed(s);
     if (!session_is_ready(s) || s->gateway_loop->gateway->draining ||
         !update_announced_presence(s, ending, &l))
         return;
@@ -234,7 +234,7 @@ void presence_on_session_change(struct session *s, bool ending)
     t->shard_id = s->options.shard_id;
     t->shard_count = s->options.shard_count;
     t->presence = l;
-    begin_session_read_now(s->gateway_loop, &t->store_read);
+    begin_unordered_session_read(s->gateway_loop, &t->store_read);
 }
 
 void presence_announce_to_guild(struct session *s, snowflake guild_id)

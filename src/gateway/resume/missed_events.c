@@ -18,7 +18,7 @@
 /* Maximum number of log positions that are read for one session. */
 enum { MISSED_POSITIONS_MAX = 20000 };
 
-struct missed_event_range missed_events_range_init(uint64_t seen, uint64_t last, bool with_seen)
+struct missed_event_range missed_event_range_init(uint64_t seen, uint64_t last, bool with_seen)
 {
     return (struct missed_event_range){
         .at = (int64_t)(seen >> EVENT_NUMBER_BITS) - 1,

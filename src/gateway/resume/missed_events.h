@@ -21,7 +21,7 @@ struct missed_event_range {
     size_t before;
 };
 
-struct missed_event_range missed_events_range_init(uint64_t seen, uint64_t last, bool with_seen);
+struct missed_event_range missed_event_range_init(uint64_t seen, uint64_t last, bool with_seen);
 /* Returns whether some rows of the range were already deleted from the event log. `first` is the
  * first position of the log, or 0 if the log is empty. */
 bool missed_events_are_deleted_from_log(const struct missed_event_range *m, int64_t first);

@@ -57,7 +57,7 @@ static void begin_session_pruning(struct loop_message *post)
                                                   .own_rows = true,
                                                   .run = run_session_pruning,
                                                   .done = on_session_pruning_done };
-    begin_session_read_now(p->gateway_loop, &p->store_write);
+    begin_unordered_session_read(p->gateway_loop, &p->store_write);
 }
 
 void gateway_prune_dead_node_sessions(struct gateway *g)

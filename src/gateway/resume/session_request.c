@@ -104,7 +104,7 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
     if (!read_last_sent_event_number(q->bytes, &q->seen) || (q->seen >= q->begun && !recovered))
         return OK;
     uint64_t last = recovered && q->seen > q->begun ? q->seen : q->begun;
-    q->missed = missed_events_range_init(q->seen, last, recovered);
+    q->missed = missed_event_range_init(q->seen, last, recovered);
     q->missed.settled = (int64_t)(q->begun >> EVENT_NUMBER_BITS);
     int64_t first = 0, end = 0;
     enum err e = read_event_log_range(tx, &first, &end);
@@ -139,8 +139,8 @@ static enum err take_over_suspended_session(struct session_request *q, const str
     return changed ? check_log_has_missed_events(q, tx) : OK;
 }
 
-static void prepare_release_request(struct session_request *q, const struct gateway *g,
-                                    struct tx *tx, uint32_t identity)
+static void create_release_request(struct session_request *q, const struct gateway *g,
+                                   struct tx *tx, uint32_t identity)
 {
     const struct resume_request *r = q->transfer->resumption;
 
@@ -176,7 +176,7 @@ static enum err take_over_session_of_crashed_node(struct session_request *q, str
     /* If the owner was only paused, it reads this release request later and learns that it no
      * longer owns the session. */
     if (!e && silent && q->asked != identity)
-        prepare_release_request(q, g, tx, identity);
+        create_release_request(q, g, tx, identity);
     return e;
 }
 
@@ -266,7 +266,7 @@ static enum err run_session_request(struct session_store_read *l, struct tx *tx)
         q->refusals == REFUSALS_MAX)
         q->state = REQUEST_SESSION_ENDED;
     else if (owner.identity != q->asked)
-        prepare_release_request(q, g, tx, owner.identity);
+        create_release_request(q, g, tx, owner.identity);
     return OK;
 }
 
@@ -296,7 +296,7 @@ static void session_request_end(struct session_request *q)
     buf_clear(&q->copy);
     map_clear(&q->without_copy);
     mem_free(q);
-    session_transfer_finish_on_target(h);
+    session_transfer_finish_on_target_loop(h);
 }
 
 static void begin_missed_events_page_read(struct session_request *q);
@@ -330,7 +330,7 @@ static void begin_missed_events_page_read(struct session_request *q)
     q->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = run_missed_events_page_read,
                                                  .done = on_missed_events_page_read };
-    begin_session_read_now(q->transfer->to, &q->store_read);
+    begin_unordered_session_read(q->transfer->to, &q->store_read);
 }
 
 /* Thousands of events may be missed, so they are read in pages, in the background. */
@@ -394,7 +394,7 @@ static void session_request_begin_store_read(struct session_request *q)
                                                  .run = run_session_request,
                                                  .committed = on_session_request_committed,
                                                  .done = on_session_request_done };
-    begin_session_read_now(q->transfer->to, &q->store_read);
+    begin_unordered_session_read(q->transfer->to, &q->store_read);
 }
 
 /* While the gateway stops, no read begins, because nothing waits for its end. */

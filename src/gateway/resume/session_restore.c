@@ -69,7 +69,7 @@ static void on_session_restore_done(struct session_store_read *l, enum err e)
         session_transfer_deserialize(h, x->bytes, SESSION_ARRIVING))
         h->session->resume.delivered_elsewhere = h->session->presences = 0;
     mem_free(x);
-    session_transfer_finish_on_target(h);
+    session_transfer_finish_on_target_loop(h);
 }
 
 void begin_restoring_suspended_session(struct resume_request *r)
@@ -82,5 +82,5 @@ void begin_restoring_suspended_session(struct resume_request *r)
     x->store_read = (struct session_store_read){ .writes = true,
                                                  .run = run_session_restore,
                                                  .done = on_session_restore_done };
-    begin_session_read_now(here, &x->store_read);
+    begin_unordered_session_read(here, &x->store_read);
 }

@@ -30,7 +30,7 @@ void collect_session_guilds_and_channels(const struct session *s,
             continue;
         ret->guilds[ret->count++] = seat->topic->id;
         if (!s->bot)
-            visible_channels_add_viewable(&ret->visible_channels, seat);
+            visible_channels_add_all_of_subscription(&ret->visible_channels, seat);
     }
 }
 

@@ -37,7 +37,7 @@ static void move_subscriptions_to_transfer(struct session_transfer *h, struct se
         if (seat->topic->kind == AUDIENCE_GUILD) {
             h->guild_setups[h->guild_count++].guild_id = seat->topic->id;
             if (!s->bot)
-                visible_channels_add_viewable(&h->visible_before, seat);
+                visible_channels_add_all_of_subscription(&h->visible_before, seat);
         }
         session_subscription_remove(&s->subscriptions, seat);
     }
@@ -191,7 +191,7 @@ static void subscribe_transferred_session(struct session_transfer *h, struct ses
     session_subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id);
     for (size_t i = 0; i < h->guild_count; i++) {
         const struct topic_subscription *seat =
-            guild_subscription_data_apply(s, &h->guild_setups[i]);
+            guild_subscription_data_subscribe_session(s, &h->guild_setups[i]);
 
         if (!seat)
             session_subscription_add(&s->subscriptions, AUDIENCE_GUILD,
@@ -236,7 +236,7 @@ static void continue_sending_missed_events(struct loop_message *post)
     struct session *s = registry_find_session_on_loop(h->to, h->resumption->number);
     struct gateway_event *n;
 
-    loop_begin_measured_part("sessions");
+    loop_set_measured_activity("sessions");
     while (s && (n = next_missed_event(h))) {
         if (!event_is_unread_log_entry(n))
             deliver_missed_event_to_session(s, n);
@@ -268,8 +268,8 @@ static enum err read_channels_with_new_visibility(struct session_store_read *l, 
 {
     struct session_transfer *h = container_of(l, struct session_transfer, store_read);
 
-    return visible_channels_read_payloads(&h->channel_changes,
-                                          l->gateway_loop->gateway->options.source, tx);
+    return visible_channels_read_channel_json(&h->channel_changes,
+                                              l->gateway_loop->gateway->options.source, tx);
 }
 
 static void on_channels_with_new_visibility_read(struct session_store_read *l, enum err e)
@@ -291,10 +291,10 @@ static void on_channels_with_new_visibility_read(struct session_store_read *l, e
 
 static void on_guild_permissions_read(struct session_store_read *l, enum err e);
 
-static void prepare_guild_permissions_read(struct session_transfer *h)
+static void init_guild_permissions_read(struct session_transfer *h)
 {
     for (size_t i = 0; i < h->guild_count; i++)
-        guild_subscription_data_begin(h->to, h->guild_setups[i].guild_id, &h->guild_setups[i]);
+        guild_subscription_data_init(h->to, h->guild_setups[i].guild_id, &h->guild_setups[i]);
     h->store_read = (struct session_store_read){
         .blocks_events = true,
         .in_background = h->guild_count > MANY_GUILDS_FOR_LOOP,
@@ -329,7 +329,7 @@ static void continue_arrival(struct session_transfer *h, struct session *s)
         .run = read_channels_with_new_visibility,
         .done = on_channels_with_new_visibility_read,
     };
-    begin_session_read_now(h->to, &h->store_read);
+    begin_unordered_session_read(h->to, &h->store_read);
 }
 
 static enum err read_unread_entries_of_transfer(struct session_store_read *l, struct tx *tx)
@@ -362,7 +362,7 @@ static void begin_reading_unread_entries(struct session_transfer *h)
         .run = read_unread_entries_of_transfer,
         .done = on_unread_entries_of_transfer_read,
     };
-    begin_session_read_now(h->to, &h->store_read);
+    begin_unordered_session_read(h->to, &h->store_read);
 }
 
 static void on_guild_permissions_read(struct session_store_read *l, enum err e)
@@ -371,8 +371,8 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
     struct session *s = h->session;
 
     if (!e && guild_permissions_are_outdated(h)) {
-        prepare_guild_permissions_read(h);
-        begin_session_read_now(h->to, &h->store_read);
+        init_guild_permissions_read(h);
+        begin_unordered_session_read(h->to, &h->store_read);
         return;
     }
     session_attach_to_loop(s, h->to);
@@ -403,7 +403,7 @@ static bool request_session_from_other_node(struct session_transfer *h)
     return true;
 }
 
-void session_transfer_finish_on_target(struct session_transfer *h)
+void session_transfer_finish_on_target_loop(struct session_transfer *h)
 {
     if (!h->session && request_session_from_other_node(h))
         return;
@@ -412,7 +412,7 @@ void session_transfer_finish_on_target(struct session_transfer *h)
         return;
     }
     h->viewer = payload_recipient_of_session(h->session);
-    prepare_guild_permissions_read(h);
+    init_guild_permissions_read(h);
     /* Wait until this loop has delivered the last event that the source loop sent to the session.
      * Otherwise this loop's guild view would lack the event, and the comparison of visible channels
      * would undo its changes. Sessions of another process do not wait, because its event numbers
@@ -423,7 +423,7 @@ void session_transfer_finish_on_target(struct session_transfer *h)
 
 static void on_session_arrival_posted(struct loop_message *post)
 {
-    session_transfer_finish_on_target(container_of(post, struct session_transfer, post));
+    session_transfer_finish_on_target_loop(container_of(post, struct session_transfer, post));
 }
 
 struct session_transfer *session_transfer_new(struct resume_request *r, struct gateway_loop *from)

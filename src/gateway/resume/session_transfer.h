@@ -71,10 +71,10 @@ struct session_transfer {
 struct session_transfer *session_transfer_new(struct resume_request *r, struct gateway_loop *from);
 /* Subscribes h->session on the target loop (or nothing if it is NULL, because the session has
  * ended), then sends its missed events. */
-void session_transfer_finish_on_target(struct session_transfer *h);
+void session_transfer_finish_on_target_loop(struct session_transfer *h);
 void session_transfer_begin(struct resume_request *r, struct gateway_loop *from);
-/* Creates a session from its serialised form, for session_transfer_finish_on_target. Returns false
- * if the bytes are malformed, or belong to another session. */
+/* Creates a session from its serialised form, for session_transfer_finish_on_target_loop. Returns
+ * false if the bytes are malformed, or belong to another session. */
 bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
                                   enum session_state state);
 

@@ -62,7 +62,7 @@ static bool suspension_batch_add_session(struct suspend_batch *b, struct session
 static void suspension_batch_collect_sessions(struct loop *loop, void *arg)
 {
     struct suspend_batch *b = arg;
-    struct gateway_loop *h = b->gateway->gateway_loops[loop_index(loop)];
+    struct gateway_loop *h = b->gateway->gateway_loops[loop_get_index(loop)];
 
     b->count = b->bytes = 0;
     if (!b->at)
@@ -128,8 +128,8 @@ static enum err suspend_sessions_of_loop(struct gateway *g, unsigned loop, struc
 
     while (!b.last && !e && clock_monotonic_ns() < until) {
         arena_reset(arena);
-        loop_call_and_wait(loops_get_loop_at(g->loops, loop), suspension_batch_collect_sessions,
-                           &b);
+        loop_run_function_and_wait(loops_get_loop_at(g->loops, loop),
+                                   suspension_batch_collect_sessions, &b);
         if (b.count)
             e = store_run_transaction_and_wait(g->options.store, STORE_WRITE, arena,
                                                write_suspended_sessions_of_batch, &b);
@@ -169,12 +169,12 @@ static void retain_events_on_loop(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
 
-    retain_events_after_restart(g->gateway_loops[loop_index(loop)]);
+    retain_events_after_restart(g->gateway_loops[loop_get_index(loop)]);
 }
 
 static enum err consume_suspension_complete_mark(struct tx *tx, void *arg)
 {
-    return suspended_session_rows_take_complete_mark(tx, arg);
+    return suspended_session_rows_delete_complete_mark(tx, arg);
 }
 
 static enum err prune_sessions_at_start(struct tx *tx, void *arg)
@@ -182,7 +182,7 @@ static enum err prune_sessions_at_start(struct tx *tx, void *arg)
     return prune_session_rows_at_start_or_stop(arg, tx);
 }
 
-void gateway_enable_suspended_sessions(struct gateway *g)
+void gateway_allow_resume_of_suspended_sessions(struct gateway *g)
 {
     struct arena *arena = arena_new();
     bool any = false;
@@ -196,6 +196,6 @@ void gateway_enable_suspended_sessions(struct gateway *g)
                                                consume_suspension_complete_mark, &any) &&
                any)
         for (unsigned i = 0; i < g->gateway_loop_count; i++)
-            loop_call_and_wait(g->gateway_loops[i]->loop, retain_events_on_loop, g);
+            loop_run_function_and_wait(g->gateway_loops[i]->loop, retain_events_on_loop, g);
     arena_free(arena);
 }

@@ -43,7 +43,7 @@ enum err suspended_session_rows_mark_complete(struct tx *tx)
 /* Removes the mark "complete" (suspended_session_rows_mark_complete) when the server starts, not
  * when it stops. So the mark is missing if the server is killed later, when it may have sent events
  * that the suspended sessions miss. */
-enum err suspended_session_rows_take_complete_mark(struct tx *tx, bool *ret_any)
+enum err suspended_session_rows_delete_complete_mark(struct tx *tx, bool *ret_any)
 {
     bool found;
     enum err e = tx_exists(tx,

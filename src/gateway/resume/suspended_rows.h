@@ -22,7 +22,7 @@ enum err suspended_session_row_insert(struct tx *tx, const struct suspended_sess
  * has written all rows. The next server may use the rows only if the mark exists, because it proves
  * that no event was published after the rows were written. */
 enum err suspended_session_rows_mark_complete(struct tx *tx);
-enum err suspended_session_rows_take_complete_mark(struct tx *tx, bool *ret_any);
+enum err suspended_session_rows_delete_complete_mark(struct tx *tx, bool *ret_any);
 /* Reads a suspended session into *ret and deletes its row. Without a row, *ret is unchanged. */
 enum err suspended_session_row_read_and_delete(struct tx *tx, uint64_t number, snowflake user_id,
                                                int64_t now_ms, struct str *ret);

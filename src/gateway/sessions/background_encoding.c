@@ -66,7 +66,7 @@ static void on_encoding_done(uv_work_t *w, int status)
     struct background_encoding *x = container_of(w, struct background_encoding, work);
 
     (void)status;
-    loop_begin_measured_part("sessions");
+    loop_set_measured_activity("sessions");
     x->gateway_loop->reads.count--;
     if (x->socket)
         send_encoded_dispatch(x);

@@ -33,7 +33,7 @@ static inline bool iteration_time_budget_is_spent(struct iteration_time_budget *
     return b->spent;
 }
 
-static inline void iteration_time_budget_renew(struct iteration_time_budget *b)
+static inline void iteration_time_budget_reset(struct iteration_time_budget *b)
 {
     b->began = b->second = 0;
     b->spent = false;

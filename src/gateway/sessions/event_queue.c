@@ -75,7 +75,7 @@ static void begin_delivery_of_next_event(struct gateway_loop *h)
     h->begun = n->number;
     h->queue.current = p;
     h->queue.sending = true;
-    gateway_upcalls.dispatch_begin(h, n);
+    gateway_upcalls.event_dispatch_begin(h, n);
     if (h->member_tables)
         gateway_upcalls.lists_on_event(h, n);
 }
@@ -93,7 +93,7 @@ void event_queue_set_delivered(struct gateway_loop *h, uint64_t number)
 
 static void continue_delivery_of_current_event(struct gateway_loop *h)
 {
-    if (!gateway_upcalls.dispatch_continue(h))
+    if (!gateway_upcalls.event_dispatch_continue(h))
         return;
     release_current_event_batch(h);
     h->queue.sending = false;
@@ -147,7 +147,7 @@ void event_queue_deliver_events(struct gateway_loop *h)
     if (h->queue.processing || h->queue.posted)
         return;
     h->queue.processing = true;
-    loop_begin_measured_part("events");
+    loop_set_measured_activity("events");
     while (!h->reads.blocking && !h->budget.spent && begin_reads_or_deliver_event(h))
         ;
     h->queue.processing = false;
@@ -156,7 +156,7 @@ void event_queue_deliver_events(struct gateway_loop *h)
         post_event_queue_to_loop(h);
 }
 
-void event_queue_on_continue_posted(struct loop_message *post)
+void event_queue_on_continuation_posted(struct loop_message *post)
 {
     struct gateway_loop *h = container_of(post, struct gateway_loop, queue.post);
 

@@ -47,7 +47,7 @@ uint64_t event_queue_last_number(const struct gateway_loop *h);
 /* Delivers events until the time budget of the loop iteration is spent. Also begins store reads
  * that wait for their position among the events. */
 void event_queue_deliver_events(struct gateway_loop *h);
-void event_queue_on_continue_posted(struct loop_message *post);
+void event_queue_on_continuation_posted(struct loop_message *post);
 void event_queue_clear(struct gateway_loop *h);
 
 #endif

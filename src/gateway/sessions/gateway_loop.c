@@ -61,7 +61,7 @@ static void create_loop_timers(struct gateway_loop_timers *t, const struct gatew
     t->invalidated = deadline_list_new(loop, INVALIDATED_MS, true, on_gateway_reidentify_timeout);
     t->away = deadline_list_new(loop, SESSION_EXPIRY_MS, true, on_session_expired);
     t->showing_offline =
-        deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_offline_display_due);
+        deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_show_as_offline_due);
     t->windows = deadline_list_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
     t->cut_off =
         deadline_list_new(loop, CUT_OFF_CHECK_MS, false, close_sockets_if_node_is_isolated);
@@ -101,7 +101,7 @@ static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
 {
     struct gateway_loop *h = container_of(t, struct gateway_loop, iteration_end);
 
-    iteration_time_budget_renew(&h->budget);
+    iteration_time_budget_reset(&h->budget);
     if (h->framed)
         shared_frames_release(h->frames);
     h->framed = false;
@@ -118,7 +118,7 @@ struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
 
     h->gateway = g;
     h->loop = loop;
-    h->delivered = &g->delivered[loop_index(loop)];
+    h->delivered = &g->delivered[loop_get_index(loop)];
     h->begun = h->position = g->published;
     linked_list_init(&h->peers);
     linked_list_init(&h->sessions);
@@ -140,7 +140,7 @@ struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
     create_loop_timers(&h->timers, g, loop);
     loop_resume_init(h);
     h->iteration_end.run = gateway_loop_end_iteration;
-    h->queue.post.run = event_queue_on_continue_posted;
+    h->queue.post.run = event_queue_on_continuation_posted;
     h->session_tasks.post.run = run_session_tasks_of_loop;
     loop_add_iteration_callback(loop, &h->iteration_end);
     return h;
@@ -150,7 +150,7 @@ void gateway_loop_free(struct gateway_loop *h)
 {
     if (!h)
         return;
-    topics_prepare_loop_stop(&h->topics);
+    topics_set_loop_is_stopping(&h->topics);
     while (!linked_list_is_empty(&h->sessions))
         session_end(container_of(h->sessions.next, struct session, link));
     gateway_upcalls.lists_free(h);

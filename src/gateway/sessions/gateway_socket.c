@@ -23,7 +23,7 @@ void gateway_socket_on_open(struct websocket *ws, void *arg)
     struct gateway *g = d->gateway;
     struct gateway_socket *p = mem_new(sizeof *p);
 
-    p->gateway_loop = g->gateway_loops[loop_index(websocket_get_loop(ws))];
+    p->gateway_loop = g->gateway_loops[loop_get_index(websocket_get_loop(ws))];
     p->ws = ws;
     p->dialect = d;
     p->since_ms = clock_steady_ms();
@@ -294,7 +294,7 @@ static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row
             return;
         }
     }
-    loop_begin_measured_part(row->name);
+    loop_set_measured_activity(row->name);
     row->handle(p, row->op, raw, d);
 }
 

@@ -326,7 +326,7 @@ static uint64_t number_of_event_for_journal(const struct gateway_event *n)
     if (n->number)
         return n->number;
     bool fleeting =
-        n->type == EVENT_RESUMED || get_info_of_event_type(n->type)->flags & EVENT_FLEETING;
+        n->type == EVENT_RESUMED || get_properties_of_event_type(n->type)->flags & EVENT_FLEETING;
 
     return fleeting ? NUMBER_TRANSIENT : NUMBER_RESPONSE;
 }
@@ -440,7 +440,7 @@ static void session_set_presence_shown_offline(struct session *s, bool was_shown
     gateway_upcalls.presence_change(s, false);
 }
 
-void on_session_offline_display_due(struct deadline *d)
+void on_session_show_as_offline_due(struct deadline *d)
 {
     session_set_presence_shown_offline(
         container_of(d, struct session_disconnect_deadlines, show_offline)->session, true);

@@ -231,7 +231,7 @@ bool session_has_unsent_data(const struct session *s);
 /* Called when the socket of the session was closed. */
 void session_on_socket_closed(struct session *s);
 void on_session_expired(struct deadline *d);
-void on_session_offline_display_due(struct deadline *d);
+void on_session_show_as_offline_due(struct deadline *d);
 /* Called when the client of the session has connected again. */
 void session_on_client_reconnected(struct session *s);
 bool session_shard_has_guild(const struct session *s, snowflake guild_id);

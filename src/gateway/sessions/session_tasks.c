@@ -115,7 +115,7 @@ static void session_task_end(struct session_task *e)
     session_tasks_continue(s);
 }
 
-static void on_task_read_done(struct session_store_read *l, enum err error)
+static void on_session_task_read_done(struct session_store_read *l, enum err error)
 {
     struct session_task *e = container_of(l, struct session_task, store_read);
 
@@ -136,7 +136,7 @@ static void session_task_begin_step(struct gateway_loop *h, struct session_task 
     }
     e->stepping = true;
     e->store_read.owner = e->session->caller.id;
-    e->store_read.done = on_task_read_done;
+    e->store_read.done = on_session_task_read_done;
     begin_ordered_session_read(h, &e->store_read);
 }
 

@@ -56,7 +56,7 @@ static void on_session_read_done(struct work_item *w, enum err e)
     struct gateway_loop *h = l->gateway_loop;
     struct arena *arena = l->arena;
 
-    loop_begin_measured_part("sessions");
+    loop_set_measured_activity("sessions");
     if (l->blocks_events)
         h->reads.blocking--;
     h->reads.seen = snapshot_log_positions_new(&l->seen);
@@ -73,7 +73,7 @@ static void begin_session_store_read(struct gateway_loop *h, struct session_stor
 {
     l->gateway_loop = h;
     if (l->blocks_events && h->gateway->cluster)
-        gateway_publish_passed_over_log_position(
+        gateway_publish_skipped_log_positions(
             h->gateway); /* the snapshot contains these positions */
     l->since = atomic_load(&h->gateway->published);
     l->delivered_position = (int64_t)(h->position >> EVENT_NUMBER_BITS);
@@ -102,7 +102,7 @@ static void begin_session_store_read(struct gateway_loop *h, struct session_stor
     store_submit_work_item(h->gateway->options.store, &l->work);
 }
 
-void begin_session_read_now(struct gateway_loop *h, struct session_store_read *l)
+void begin_unordered_session_read(struct gateway_loop *h, struct session_store_read *l)
 {
     begin_session_store_read(h, l);
 }

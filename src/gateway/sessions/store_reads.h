@@ -57,7 +57,7 @@ void begin_ordered_session_read(struct gateway_loop *h,
  * gets every event number. */
 void begin_session_read_after_event(struct gateway_loop *h, struct session_store_read *l,
                                     uint64_t number);
-void begin_session_read_now(
+void begin_unordered_session_read(
     struct gateway_loop *h,
     struct session_store_read *l); /* starts a read during which events are delivered */
 

@@ -74,7 +74,7 @@ static struct str describe_missing_intents(const struct session *s, const struct
     if (n->type != EVENT_READY || !s->bot || (messages && intents & INTENT(MESSAGE_CONTENT)))
         return STR("");
     buf_init(&names, 1024);
-    append_intent_names(&names, intents);
+    intent_set_append_names(&names, intents);
     struct str text =
         messages ? STR("this session gets messages of others without their content, because its "
                        "intents lack MESSAGE_CONTENT (1 << 15)")

@@ -15,8 +15,8 @@ struct session;
 
 struct gateway_calls_to_higher_folders {
     /* fanout/dispatch.h */
-    void (*dispatch_begin)(struct gateway_loop *h, struct gateway_event *n);
-    bool (*dispatch_continue)(struct gateway_loop *h);
+    void (*event_dispatch_begin)(struct gateway_loop *h, struct gateway_event *n);
+    bool (*event_dispatch_continue)(struct gateway_loop *h);
     void (*dispatch_drop)(struct gateway_loop *h);
     /* fanout/unread_entries.h */
     void (*pass_unread_entry)(struct gateway_loop *h);

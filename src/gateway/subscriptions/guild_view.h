@@ -81,8 +81,8 @@ uint64_t subscription_permissions(struct topic_subscription *seat, snowflake cha
  * may have any number of them. */
 uint64_t subscription_event_permissions(struct topic_subscription *seat, const struct audience *to);
 /* Returns whether the session is a recipient of an event that was sent with
- * audience_of_role_granters: either the event lists the account, or the account has MANAGE_ROLES
- * and one of the event's roles. */
+ * audience_limit_to_role_granters: either the event lists the account, or the account has
+ * MANAGE_ROLES and one of the event's roles. */
 bool subscription_can_grant_roles(struct topic_subscription *seat, const struct audience *to);
 
 #endif

@@ -141,8 +141,8 @@ static void update_online_members(const struct session_subscriptions *own,
         online_members_remove_session(all, seat->topic->id, own->user_id);
 }
 
-static void call_subscribed_guilds_callback(const struct session_subscriptions *own,
-                                            const struct topic *t)
+static void call_guild_change_callback(const struct session_subscriptions *own,
+                                       const struct topic *t)
 {
     if (own->topics->on_guild_change && t->kind == AUDIENCE_GUILD)
         own->topics->on_guild_change(own->session);
@@ -175,7 +175,7 @@ struct topic_subscription *session_subscription_add(struct session_subscriptions
     add_new_subscription_to_map(own, seat);
     if (own->visible)
         update_online_members(own, seat, true);
-    call_subscribed_guilds_callback(own, seat->topic);
+    call_guild_change_callback(own, seat->topic);
     return seat;
 }
 
@@ -212,7 +212,7 @@ static void free_some_old_guild_views(struct loop_message *post)
     struct topics *all = container_of(post, struct topics, post);
     int64_t began = clock_monotonic_ns();
 
-    loop_begin_measured_part("old_views");
+    loop_set_measured_activity("old_views");
     all->posted = false;
     while (all->old && clock_monotonic_ns() - began < FREE_VIEWS_BUDGET_NS) {
         struct guild_view *next = all->old->next;
@@ -254,7 +254,7 @@ void session_subscription_remove(struct session_subscriptions *own, struct topic
 
     if (own->visible)
         update_online_members(own, seat, false);
-    call_subscribed_guilds_callback(own, t);
+    call_guild_change_callback(own, t);
     topic_remove_subscription(t, seat->index);
     unlink_session_subscription(own, seat);
     if (t->kind == AUDIENCE_GUILD)
@@ -309,7 +309,7 @@ void topics_init(struct topics *all, struct loop *loop)
     map_init(&all->map);
 }
 
-void topics_prepare_loop_stop(struct topics *all)
+void topics_set_loop_is_stopping(struct topics *all)
 {
     all->closing = true;
 }

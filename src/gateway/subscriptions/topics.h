@@ -88,7 +88,7 @@ struct topics {
 
 void topics_init(struct topics *all, struct loop *loop);
 /* Called when the loop is about to stop: from now on guild views are freed immediately. */
-void topics_prepare_loop_stop(struct topics *all);
+void topics_set_loop_is_stopping(struct topics *all);
 void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id);
 

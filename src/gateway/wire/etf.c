@@ -6,7 +6,7 @@
 #include "gateway/wire/etf_tags.h"
 #include "json/read.h"
 
-static void append_be32(struct buf *out, uint32_t v)
+static void append_big_endian_uint32(struct buf *out, uint32_t v)
 {
     unsigned char b[4] = { (unsigned char)(v >> 24), (unsigned char)(v >> 16),
                            (unsigned char)(v >> 8), (unsigned char)v };
@@ -20,7 +20,7 @@ static void append_etf_tag(struct buf *out, enum etf_tag tag)
 }
 
 /* Overwrites a 32-bit count at an earlier offset, after the items that it counts were appended. */
-static void overwrite_be32(struct buf *out, size_t at, uint32_t v)
+static void overwrite_big_endian_uint32(struct buf *out, size_t at, uint32_t v)
 {
     if (buf_is_full(out))
         return;
@@ -31,13 +31,13 @@ static void overwrite_be32(struct buf *out, size_t at, uint32_t v)
 void etf_append_map_head(struct buf *out, uint32_t pairs)
 {
     append_etf_tag(out, ETF_MAP);
-    append_be32(out, pairs);
+    append_big_endian_uint32(out, pairs);
 }
 
 void etf_append_binary(struct buf *out, struct str s)
 {
     append_etf_tag(out, ETF_BINARY);
-    append_be32(out, (uint32_t)s.n);
+    append_big_endian_uint32(out, (uint32_t)s.n);
     buf_add_str(out, s);
 }
 
@@ -68,7 +68,7 @@ void etf_append_int(struct buf *out, int64_t v)
         buf_add_char(out, (char)v);
     } else if (v >= INT32_MIN && v <= INT32_MAX) {
         append_etf_tag(out, ETF_INT);
-        append_be32(out, (uint32_t)v);
+        append_big_endian_uint32(out, (uint32_t)v);
     } else {
         append_etf_big_int(out, v < 0 ? -(uint64_t)v : (uint64_t)v, v < 0);
     }
@@ -80,8 +80,8 @@ static void append_etf_float(struct buf *out, double d)
 
     memcpy(&bits, &d, sizeof bits);
     append_etf_tag(out, ETF_NEW_FLOAT);
-    append_be32(out, (uint32_t)(bits >> 32));
-    append_be32(out, (uint32_t)bits);
+    append_big_endian_uint32(out, (uint32_t)(bits >> 32));
+    append_big_endian_uint32(out, (uint32_t)bits);
 }
 
 static void append_etf_number(struct json_reader *r, struct buf *out)
@@ -108,7 +108,7 @@ static void append_etf_list(struct json_reader *r, struct buf *out)
     uint32_t count = 0;
 
     append_etf_tag(out, ETF_LIST);
-    append_be32(out, 0);
+    append_big_endian_uint32(out, 0);
     for (json_enter_container(r); json_next_item(r); count++) {
         /* The server's own JSON may be long: reset the count that JSON_MAX_VALUES limits. */
         r->values = 0;
@@ -119,7 +119,7 @@ static void append_etf_list(struct json_reader *r, struct buf *out)
     if (count == 0)
         out->n = begin;
     else
-        overwrite_be32(out, begin + 1, count);
+        overwrite_big_endian_uint32(out, begin + 1, count);
     append_etf_tag(out, ETF_NIL);
 }
 
@@ -135,7 +135,7 @@ static void append_etf_map(struct json_reader *r, struct buf *out)
         etf_append_binary(out, key);
         append_etf_value(r, out);
     }
-    overwrite_be32(out, begin + 1, count);
+    overwrite_big_endian_uint32(out, begin + 1, count);
 }
 
 /* Appends one JSON value as an ETF term. The JSON reader bounds the recursion. */

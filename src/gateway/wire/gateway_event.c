@@ -78,7 +78,7 @@ struct gateway_event *unread_log_entry_new(int64_t position, uint64_t events, co
     return n;
 }
 
-void event_payload_begin_buffer(struct buf *payload, size_t max)
+void event_payload_buffer_init(struct buf *payload, size_t max)
 {
     const struct sized_bytes head = { 0 };
 

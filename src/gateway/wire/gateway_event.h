@@ -57,11 +57,11 @@ struct gateway_event {
 /* Creates an event with one reference and a copy of the payload, without routing fields. */
 struct gateway_event *gateway_event_new(enum event event, struct audience to, struct str payload);
 /* Creates an event that takes over the memory of `payload`, so that long payloads are not copied.
- * The buffer must have been prepared by event_payload_begin_buffer. */
+ * The buffer must have been prepared by event_payload_buffer_init. */
 struct gateway_event *gateway_event_from_buf(enum event event, struct audience to,
                                              struct buf *payload);
 /* Initializes an empty buffer with space for a header in front of the payload. */
-void event_payload_begin_buffer(struct buf *payload, size_t max);
+void event_payload_buffer_init(struct buf *payload, size_t max);
 /* Creates the event of an announcement for one of the announcement's audiences. */
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
                                                       struct audience to);

@@ -33,14 +33,17 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 static const struct type type_code = { .kind = KIND_STRING, .min = 1, .max = 512 };
 static const struct field callback_fields[] = {
-    { FIELD(struct link_callback_body, code), .type = &type_code, .doc = "Code from the platform" },
-    { FIELD(struct link_callback_body, state), .type = &type_code, .doc = "State from the URL" },
-    { FIELD(struct link_callback_body, friend_sync), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct account_link_callback_body, code), .type = &type_code,
+      .doc = "Code from the platform" },
+    { FIELD(struct account_link_callback_body, state), .type = &type_code,
+      .doc = "State from the URL" },
+    { FIELD(struct account_link_callback_body, friend_sync), .type = &type_bool,
+      .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema callback_schema = {
     .name = "ConnectionCallback",
-    .size = sizeof(struct link_callback_body),
+    .size = sizeof(struct account_link_callback_body),
     .fields = callback_fields,
     .doc = "Completes a link.",
 };
@@ -181,7 +184,7 @@ static enum err read_linked_account_secret(struct call *call)
     return e;
 }
 
-static void on_provider_response(void *arg, const struct platform_provider_response *a)
+static void on_account_read_from_provider(void *arg, const struct platform_provider_response *a)
 {
     struct call *call = arg;
     struct connection_refresh *r = call_get_stage_data(call, "connection_refresh");
@@ -202,7 +205,7 @@ static void request_provider_account(struct call *call)
                                        .platform = platform_from_path(call),
                                        .account_id = call_get_path_text(call, "connection.id"),
                                        .secret = r->secret,
-                                       .done = on_provider_response,
+                                       .done = on_account_read_from_provider,
                                        .arg = call });
 }
 

@@ -90,7 +90,7 @@ static enum err show_link_page(struct call *call)
     snowflake user_id;
     struct user user;
 
-    enum err e = read_link_state_user(call, &l, &user_id);
+    enum err e = read_user_of_oauth2_state(call, &l, &user_id);
     if (e == ERR_INVALID_OAUTH2_STATE)
         return reply_link_expired(call);
     if (!e)
@@ -105,10 +105,10 @@ static const struct rate_limit link_code_limit = {
 
 /* Finds the user to whom the OAuth2 state was issued. If the state is invalid, the handler returns
  * the error, and no request is sent to the provider. */
-static enum err read_user_of_link_state(struct call *call)
+static enum err read_user_of_link_request(struct call *call)
 {
     struct account_link_request *l = call_get_stage_data(call, "account_link_request");
-    enum err e = read_link_state_user(call, l, &l->user_id);
+    enum err e = read_user_of_oauth2_state(call, l, &l->user_id);
 
     if (e == ERR_INVALID_OAUTH2_STATE) {
         call->await = NULL;
@@ -133,7 +133,7 @@ static enum err prepare_link_connection(struct call *call)
     l->state = in->state.value;
     if (l->platform == PLATFORM_NONE || !platform_is_enabled(l->platform) || !l->code.n)
         return OK;
-    call->read = read_user_of_link_state;
+    call->read = read_user_of_link_request;
     call->await = request_account_from_provider;
     return OK;
 }

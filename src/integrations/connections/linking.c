@@ -39,7 +39,7 @@ static const char FIND_STATE[] = "select user_id from connection_states where di
 static const char DELETE_STATE[] = "delete from connection_states where digest = $1";
 static const char DELETE_EXPIRED_STATES[] = "delete from connection_states where expires_at <= $1";
 
-static struct value digest_link_state(struct call *call, struct str state)
+static struct value compute_digest_of_oauth2_state(struct call *call, struct str state)
 {
     return v_bytes(compute_digest_of_account_link_secret(
         call->arena, api_get_options(call->api)->auth, "connection-state", state));
@@ -59,7 +59,7 @@ enum err authorize_connection(struct call *call)
     enum err e = tx_exec(call->tx, DELETE_EXPIRED_STATES, BIND(v_int(now)), NULL);
     if (!e)
         e = tx_exec(call->tx, ADD_STATE,
-                    BIND(digest_link_state(call, state), v_id(call->caller->id),
+                    BIND(compute_digest_of_oauth2_state(call, state), v_id(call->caller->id),
                          v_text(platform_stored_name(p)),
                          v_int(now + STATE_SECONDS * (int64_t)SECOND)),
                     NULL);
@@ -69,12 +69,12 @@ enum err authorize_connection(struct call *call)
                                             platform_provider_get_authorize_url(call, p, state) });
 }
 
-enum err read_link_state_user(struct call *call, const struct account_link_request *l,
-                              snowflake *ret_user)
+enum err read_user_of_oauth2_state(struct call *call, const struct account_link_request *l,
+                                   snowflake *ret_user)
 {
     struct rows row;
     enum err e = tx_one_or(call->tx, FIND_STATE,
-                           BIND(digest_link_state(call, l->state),
+                           BIND(compute_digest_of_oauth2_state(call, l->state),
                                 v_text(platform_stored_name(l->platform)), v_int(clock_us())),
                            ERR_INVALID_OAUTH2_STATE, &row);
 
@@ -86,7 +86,8 @@ enum err read_link_state_user(struct call *call, const struct account_link_reque
 
 /* --- provider request ----------------------------------------------------------------- */
 
-static void on_provider_response(void *arg, const struct platform_provider_response *a)
+static void on_linked_account_received_from_provider(void *arg,
+                                                     const struct platform_provider_response *a)
 {
     struct call *call = arg;
     struct account_link_request *l = call_get_stage_data(call, "account_link_request");
@@ -108,7 +109,7 @@ void request_account_from_provider(struct call *call)
         &(struct platform_provider_request){ .kind = ASK_EXCHANGE,
                                              .platform = l->platform,
                                              .code = l->code,
-                                             .done = on_provider_response,
+                                             .done = on_linked_account_received_from_provider,
                                              .arg = call });
 }
 
@@ -182,7 +183,7 @@ enum err complete_account_link(struct call *call, struct account_link_request *l
                                struct linked_platform_account *ret)
 {
     struct str type = platform_stored_name(l->platform);
-    enum err e = read_link_state_user(call, l, &l->user_id);
+    enum err e = read_user_of_oauth2_state(call, l, &l->user_id);
 
     if (e)
         return e;
@@ -192,7 +193,8 @@ enum err complete_account_link(struct call *call, struct account_link_request *l
         return ERR_INVALID_CONNECTION;
     e = check_connection_limit(call, l);
     if (!e)
-        e = tx_exec(call->tx, DELETE_STATE, BIND(digest_link_state(call, l->state)), NULL);
+        e = tx_exec(call->tx, DELETE_STATE, BIND(compute_digest_of_oauth2_state(call, l->state)),
+                    NULL);
     if (!e)
         e = unlink_account_from_previous_user(call, l);
     if (!e)
@@ -215,17 +217,17 @@ enum err complete_account_link(struct call *call, struct account_link_request *l
 /* --- POST /connections/{connection.type}/callback ------------------------------------- */
 
 /* Refuses an OAuth2 state that was issued to another user. */
-static enum err check_link_state_is_of_caller(struct call *call)
+static enum err check_oauth2_state_is_of_caller(struct call *call)
 {
     struct account_link_request *l = call_get_stage_data(call, "account_link_request");
-    enum err e = read_link_state_user(call, l, &l->user_id);
+    enum err e = read_user_of_oauth2_state(call, l, &l->user_id);
 
     return e || l->user_id == call->caller->id ? e : ERR_INVALID_OAUTH2_STATE;
 }
 
 enum err prepare_account_link_callback(struct call *call)
 {
-    const struct link_callback_body *in = call->body;
+    const struct account_link_callback_body *in = call->body;
     struct account_link_request *l = call_store_stage_data(call, "account_link_request", sizeof *l);
 
     if (!in)
@@ -238,7 +240,7 @@ enum err prepare_account_link_callback(struct call *call)
         return OK;
     if (!platform_is_enabled(l->platform))
         return ERR_FEATURE_DISABLED;
-    call->read = check_link_state_is_of_caller;
+    call->read = check_oauth2_state_is_of_caller;
     call->await = request_account_from_provider;
     return OK;
 }
@@ -247,7 +249,7 @@ enum err callback_connection(struct call *call)
 {
     struct account_link_request *l = call_get_stage_data(call, "account_link_request");
     struct linked_platform_account c;
-    enum err e = check_link_state_is_of_caller(call);
+    enum err e = check_oauth2_state_is_of_caller(call);
 
     if (!e)
         e = complete_account_link(call, l, &c);

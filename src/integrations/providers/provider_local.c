@@ -26,7 +26,7 @@ static struct value sql_value_of_opt_bool(struct opt_bool b)
     return b.given == GIVEN ? v_int(b.value) : v_null();
 }
 
-enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a)
+enum err upsert_local_platform_account(struct tx *tx, const struct local_platform_account *a)
 {
     return tx_exec(tx, SAVE_ACCOUNT,
                    BIND(v_text(platform_stored_name(a->platform)), v_text(a->id), v_text(a->name),
@@ -53,7 +53,8 @@ static const char END_SUBSCRIPTION[] =
     "delete from platform_subscription where type = $1 and account_id = $2 "
     "and subscriber_id = $3";
 
-enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s)
+enum err upsert_local_platform_subscription(struct tx *tx,
+                                            const struct local_platform_subscription *s)
 {
     enum err e = require_local_account(tx, s->platform, s->account_id);
 
@@ -68,8 +69,8 @@ enum err upsert_local_subscription(struct tx *tx, const struct local_platform_su
                    NULL);
 }
 
-enum err delete_local_subscription(struct tx *tx, enum platform p, struct str account_id,
-                                   struct str subscriber_id)
+enum err delete_local_platform_subscription(struct tx *tx, enum platform p, struct str account_id,
+                                            struct str subscriber_id)
 {
     return tx_exec(tx, END_SUBSCRIPTION,
                    BIND(v_text(platform_stored_name(p)), v_text(account_id), v_text(subscriber_id)),
@@ -80,29 +81,30 @@ static const char SAVE_FRIEND[] =
     "insert into platform_friend (type, account_id, friend_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
-enum err insert_local_friend_of_account(struct tx *tx, enum platform p, struct str of,
+enum err insert_local_friend_list_entry(struct tx *tx, enum platform p, struct str of,
                                         struct str friend)
 {
     return tx_exec(tx, SAVE_FRIEND,
                    BIND(v_text(platform_stored_name(p)), v_text(of), v_text(friend)), NULL);
 }
 
-enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other)
+enum err insert_local_platform_friendship(struct tx *tx, enum platform p, struct str one,
+                                          struct str other)
 {
     enum err e = require_local_account(tx, p, one);
 
     if (!e)
         e = require_local_account(tx, p, other);
     if (!e)
-        e = insert_local_friend_of_account(tx, p, one, other);
-    return e ? e : insert_local_friend_of_account(tx, p, other, one);
+        e = insert_local_friend_list_entry(tx, p, one, other);
+    return e ? e : insert_local_friend_list_entry(tx, p, other, one);
 }
 
 static const char SAVE_CODE[] = "update platform_account set link_code_digest = $3, "
                                 "link_code_expires_at = $4 where type = $1 and id = $2";
 
-enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum platform p,
-                                struct str account_id, struct str *ret)
+enum err create_local_platform_link_code(struct tx *tx, const struct auth *auth, enum platform p,
+                                         struct str account_id, struct str *ret)
 {
     static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
     char *code = arena_alloc(tx_arena(tx), CODE_BYTES + 1);

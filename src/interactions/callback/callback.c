@@ -126,8 +126,8 @@ static enum err apply_update_callback(struct call *call, struct interaction *it,
 }
 
 /* Applies callback type 8, autocomplete choices. */
-static enum err apply_choices_callback(struct call *call, struct interaction *it,
-                                       const struct interaction_callback *in)
+static enum err apply_autocomplete_choices_callback(struct call *call, struct interaction *it,
+                                                    const struct interaction_callback *in)
 {
     const struct interaction_callback_data *data = in->data.value;
     struct interaction_acknowledgement a = { .callback_type = in->type };
@@ -205,7 +205,7 @@ static enum err run_handler_of_callback_type(struct call *call, struct interacti
     case CALLBACK_UPDATE:
         return apply_update_callback(call, it, &r, in, out);
     case CALLBACK_CHOICES:
-        return apply_choices_callback(call, it, in);
+        return apply_autocomplete_choices_callback(call, it, in);
     case CALLBACK_MODAL:
         return apply_modal_callback(call, it, &r, in);
     default:
@@ -258,8 +258,8 @@ static enum err check_callback_uploads(struct call *call)
 enum err prepare_interaction_callback(struct call *call)
 {
     const struct interaction_callback *in = call->body;
-    enum err e = prepare_message_nested_in_request_body(call, get_message_body_of_callback(in),
-                                                        &data_path, check_callback_uploads);
+    enum err e = schedule_upload_storage_of_nested_message(call, get_message_body_of_callback(in),
+                                                           &data_path, check_callback_uploads);
 
     /* With other callback types, files are validated but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)

@@ -52,7 +52,7 @@ static void validate_choice_localizations(struct form *form, const struct json_p
         struct json_path at = json_path_key(here, w[i].key);
         size_t n = utf8_length(w[i].value);
 
-        if (!get_bit_of_locale(w[i].key))
+        if (!locale_get_bit(w[i].key))
             form_add_error(form, &at, FORM_CHOICES, "There is no such locale.");
         else if (n < 1 || n > MOST_NAME)
             form_add_error(form, &at, FORM_BAD_LENGTH, 1LL, (long long)MOST_NAME);

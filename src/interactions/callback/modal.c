@@ -67,8 +67,8 @@ static void validate_action_row(struct form *form, const struct json_path *here,
     validate_text_input(form, &item, c);
 }
 
-static void validate_label(struct form *form, const struct json_path *here,
-                           const struct component *label)
+static void validate_label_component(struct form *form, const struct json_path *here,
+                                     const struct component *label)
 {
     struct json_path inside = json_path_key(here, STR("component"));
     const struct component *c = label->component.value;
@@ -90,7 +90,7 @@ static void validate_modal_component(struct form *form, const struct json_path *
     if (c->type == ACTION_ROW)
         validate_action_row(form, here, c);
     else if (c->type == LABEL)
-        validate_label(form, here, c);
+        validate_label_component(form, here, c);
     else
         validate_component_type(form, here, c->type == TEXT_DISPLAY, "1, 10, 18");
 }

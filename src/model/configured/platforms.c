@@ -17,7 +17,7 @@ static struct {
     char house_id[MAX_TEXT_LENGTH + 1], house_name[MAX_TEXT_LENGTH + 1];
 } settings;
 
-static int integration_type_index(struct str type)
+static int find_integration_type_index(struct str type)
 {
     for (int i = 0; i < INTEGRATION_TYPES; i++)
         if (str_is(type, integration_type_names[i]))
@@ -47,7 +47,7 @@ static const char *set_displayed_type_names(struct str list)
 {
     while (list.n) {
         struct str word = str_cut(&list, ',');
-        int type = integration_type_index(str_cut(&word, ':'));
+        int type = find_integration_type_index(str_cut(&word, ':'));
 
         if (type < 0)
             return "integration-words must be TYPE:WORD,… with the types platform_a, platform_b, "
@@ -117,7 +117,7 @@ struct str platform_stored_name(enum platform p)
 
 struct str integration_displayed_type(struct str type)
 {
-    int i = integration_type_index(type);
+    int i = find_integration_type_index(type);
 
     return i >= 0 && settings.words[i][0] ? str_of(settings.words[i]) : type;
 }

@@ -126,20 +126,20 @@ enum event_routing_kind event_routing_kind(enum event event)
     return rows[event].kind;
 }
 
-static size_t routing_list_item_size(const struct event_routing *f)
+static size_t get_routing_list_item_size(const struct event_routing *f)
 {
     return f->kind == ROUTING_CHANNEL ? sizeof(struct overwrite) : sizeof(snowflake);
 }
 
 size_t event_routing_size(const struct event_routing *f)
 {
-    return sizeof *f + f->count * routing_list_item_size(f);
+    return sizeof *f + f->count * get_routing_list_item_size(f);
 }
 
 /* Copies the first struct field of each list item, for example the id of a mentioned user. */
 static void copy_routing_list_items(struct event_routing *f, const struct list *list)
 {
-    size_t size = routing_list_item_size(f),
+    size_t size = get_routing_list_item_size(f),
            step = f->kind == ROUTING_MESSAGE ? sizeof(struct mentioned_user) : size;
     const char *from = list->items;
     char *to = (char *)(f + 1);

@@ -3,14 +3,14 @@
 
 #include <stddef.h>
 
-static const struct event_type_info infos[] = {
+static const struct event_type_properties infos[] = {
     [EVENT_NONE] = { "NONE", "", 0, 0 },
 #define EVENT(name, intents, flags, doc) { #name, doc, intents, EVENT_##flags },
 #include "model/events/events.def"
 #undef EVENT
 };
 
-const struct event_type_info *get_info_of_event_type(enum event e)
+const struct event_type_properties *get_properties_of_event_type(enum event e)
 {
     return &infos[e];
 }
@@ -33,7 +33,7 @@ const char *get_description_of_event_type(enum event e)
     return infos[e].doc;
 }
 
-void append_intent_names(struct buf *out, unsigned intents)
+void intent_set_append_names(struct buf *out, unsigned intents)
 {
     const char *comma = "";
 

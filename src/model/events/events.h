@@ -56,18 +56,18 @@ enum event_flags {
     EVENT_FLEETING = 128,
 };
 
-struct event_type_info {
+struct event_type_properties {
     const char *name, *doc;
     unsigned intents; /* recipients need one of these intents; 0 means that they need none */
     unsigned flags;
 };
 
-const struct event_type_info *get_info_of_event_type(enum event e);
+const struct event_type_properties *get_properties_of_event_type(enum event e);
 const char *get_name_of_event_type(enum event e);
 enum event find_event_type_by_name(struct str name); /* EVENT_NONE if the name is unknown */
 const char *get_description_of_event_type(enum event e);
 /* Appends the names of the intents, such as "GUILDS, GUILD_MESSAGES"; "none" for an empty set. */
-void append_intent_names(struct buf *out, unsigned intents);
+void intent_set_append_names(struct buf *out, unsigned intents);
 
 /* The audience of an event: the sessions of a user, all members of a guild, all members of a
  * private channel, or one session. Within a guild the audience can be limited: to members who can
@@ -87,7 +87,7 @@ struct audience {
     int64_t thread_type;
     bool private_thread;
     /* Sorted ids. If the channel is a private Discord thread: its members. For
-     * audience_of_role_granters: the accounts and roles. */
+     * audience_limit_to_role_granters: the accounts and roles. */
     const snowflake *user_ids;
     size_t user_count;
     /* AUDIENCE_GUILD: recipients must have at least one of these permissions; 0 if unused. */
@@ -112,9 +112,9 @@ static inline struct audience audience_of_channel_viewers(snowflake guild_id, sn
 }
 
 /* Returns the audience of members who can view the first channel but not the second one. */
-static inline struct audience audience_of_viewers_of_first_channel_only(snowflake guild_id,
-                                                                        snowflake channel_id,
-                                                                        snowflake hidden_id)
+static inline struct audience audience_who_can_view_only_first_channel(snowflake guild_id,
+                                                                       snowflake channel_id,
+                                                                       snowflake hidden_id)
 {
     return (struct audience){
         .kind = AUDIENCE_GUILD, .id = guild_id, .channel_id = channel_id, .hidden_id = hidden_id
@@ -134,7 +134,7 @@ static inline struct audience audience_with_permission(snowflake guild_id, snowf
 /* Limits the audience to two groups: accounts whose id is in `ids`, and members who have both
  * MANAGE_ROLES and a role whose id is in `ids`. ids is sorted and has at most the number of roles
  * of the guild plus two. */
-static inline struct audience audience_of_role_granters(struct audience to, struct list ids)
+static inline struct audience audience_limit_to_role_granters(struct audience to, struct list ids)
 {
     to.user_ids = ids.items;
     to.user_count = ids.count;

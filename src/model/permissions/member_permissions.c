@@ -289,14 +289,14 @@ struct permission_input permission_input_of_member(const struct guild *g, const 
     return input;
 }
 
-enum err get_missing_permission_error(uint64_t withheld, uint64_t any)
+enum err get_error_for_missing_permissions(uint64_t withheld, uint64_t any)
 {
     return withheld & any ? ERR_GUILD_MFA_REQUIRED : ERR_MISSING_PERMISSIONS;
 }
 
-enum err get_missing_permission_error_of_member(const struct member_access *s, uint64_t any)
+enum err get_error_for_permissions_missing_in_guild(const struct member_access *s, uint64_t any)
 {
-    return get_missing_permission_error(permissions_in_guild(&s->input) & s->withheld, any);
+    return get_error_for_missing_permissions(permissions_in_guild(&s->input) & s->withheld, any);
 }
 
 bool member_outranks_role(const struct member_access *s, const struct role *role)

@@ -114,10 +114,10 @@ struct member_access {
 /* Returns the error for a member who has none of the permissions in `any`. This is
  * ERR_GUILD_MFA_REQUIRED if at least one of them was withheld for lack of two-factor
  * authentication, otherwise ERR_MISSING_PERMISSIONS. */
-enum err get_missing_permission_error(uint64_t withheld, uint64_t any);
+enum err get_error_for_missing_permissions(uint64_t withheld, uint64_t any);
 /* Returns the error for a member who has none of the permissions in `any` in the guild as a whole.
- * See get_missing_permission_error. */
-enum err get_missing_permission_error_of_member(const struct member_access *s, uint64_t any);
+ * See get_error_for_missing_permissions. */
+enum err get_error_for_permissions_missing_in_guild(const struct member_access *s, uint64_t any);
 
 /* Return whether the member outranks a role, or another member. The owner outranks all members and
  * roles; other members need a strictly higher top role. */

@@ -27,7 +27,7 @@ bool message_content_is_hidden(const struct message_content_reader *reader, bool
 
 /* Returns the empty value that replaces a field with message content; NULL pointer for other
  * fields. */
-static struct str empty_value_of_content_field(struct str key)
+static struct str get_empty_value_of_content_field(struct str key)
 {
     if (str_is(key, "content") || str_is(key, "matched_content"))
         return STR("\"\"");
@@ -85,7 +85,7 @@ void append_message_without_content(struct str message, struct arena *arena, str
     json_enter_container(&r);
     json_begin_object(&j);
     while (json_next_member(&r, &key)) {
-        struct str empty = empty_value_of_content_field(key);
+        struct str empty = get_empty_value_of_content_field(key);
 
         if (!json_skip_value(&r, &raw))
             break;
@@ -137,8 +137,9 @@ static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
 
 /* Reads author and mentions of a message. Sets *ret_bot to true if a bot or webhook is the
  * author. */
-static struct message_author_and_mentions read_message_origin(struct str message,
-                                                              struct arena *arena, bool *ret_bot)
+static struct message_author_and_mentions read_author_and_mentions(struct str message,
+                                                                   struct arena *arena,
+                                                                   bool *ret_bot)
 {
     struct message_author_and_mentions from = { 0 };
     struct list mentioned = { 0 };
@@ -171,11 +172,11 @@ struct str message_json_for_reader(struct str message, bool in_guild,
                                    const struct message_content_reader *reader, struct arena *arena)
 {
     bool by_bot;
-    struct message_author_and_mentions from = read_message_origin(message, arena, &by_bot);
+    struct message_author_and_mentions from = read_author_and_mentions(message, arena, &by_bot);
 
     return message_content_is_hidden(reader, in_guild, &from)
                ? strip_message_content(message, arena)
-               : visible_message_json_for_reader(message, in_guild, reader, arena);
+               : message_json_with_readable_references(message, in_guild, reader, arena);
 }
 
 /* Returns whether the message has the field referenced_message. Quotation marks inside JSON strings
@@ -187,9 +188,9 @@ static bool contains_referenced_message(struct str message)
     return memmem(message.p, message.n, QUOTED_REPLY, sizeof QUOTED_REPLY - 1);
 }
 
-struct str visible_message_json_for_reader(struct str message, bool in_guild,
-                                           const struct message_content_reader *reader,
-                                           struct arena *arena)
+struct str message_json_with_readable_references(struct str message, bool in_guild,
+                                                 const struct message_content_reader *reader,
+                                                 struct arena *arena)
 {
     bool by_bot;
     struct json_reader r;
@@ -199,7 +200,7 @@ struct str visible_message_json_for_reader(struct str message, bool in_guild,
 
     if (!reader->bot || reader->granted || !contains_referenced_message(message))
         return message;
-    read_message_origin(message, arena, &by_bot);
+    read_author_and_mentions(message, arena, &by_bot);
     if (!by_bot)
         return message;
     buf_init(&out, MAX_MESSAGE_BYTES);

@@ -43,7 +43,7 @@ bool message_content_is_hidden(const struct message_content_reader *reader, bool
 void append_message_without_content(struct str message, struct arena *arena, struct buf *out);
 
 /* Returns the message without content if its content is hidden from the reader. Otherwise returns
- * the result of visible_message_json_for_reader. */
+ * the result of message_json_with_readable_references. */
 struct str message_json_for_reader(struct str message, bool in_guild,
                                    const struct message_content_reader *reader,
                                    struct arena *arena);
@@ -54,8 +54,8 @@ struct str message_json_for_reader(struct str message, bool in_guild,
  * message has content only if the reader may get it directly; a bot could otherwise read every
  * message by replying to it. Forwarded messages retain their content, because a bot can forward
  * only messages whose content it may get. */
-struct str visible_message_json_for_reader(struct str message, bool in_guild,
-                                           const struct message_content_reader *reader,
-                                           struct arena *arena);
+struct str message_json_with_readable_references(struct str message, bool in_guild,
+                                                 const struct message_content_reader *reader,
+                                                 struct arena *arena);
 
 #endif

@@ -38,7 +38,7 @@ const char *get_permission_name(unsigned bit)
     return NULL;
 }
 
-void append_permission_names(struct buf *out, uint64_t set)
+void permission_set_append_names(struct buf *out, uint64_t set)
 {
     const char *comma = "";
 

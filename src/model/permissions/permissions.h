@@ -33,6 +33,6 @@ extern const uint64_t PERMISSIONS_DEFAULT;
 const char *get_permission_name(unsigned bit);
 
 /* Appends names such as "MANAGE_GUILD, MANAGE_ROLES", for the documentation. */
-void append_permission_names(struct buf *out, uint64_t set);
+void permission_set_append_names(struct buf *out, uint64_t set);
 
 #endif

@@ -120,7 +120,7 @@ static inline bool locale_suffixes_match(struct str locale, const char *text)
     return i == locale.n && !text[i];
 }
 
-uint64_t get_bit_of_locale(struct str locale)
+uint64_t locale_get_bit(struct str locale)
 {
     const struct enum_choice *c = type_locale.choices;
     unsigned a = locale.n < 2 ? 26 : (unsigned char)locale.p[0] - 'a';
@@ -139,7 +139,7 @@ uint64_t get_bit_of_locale(struct str locale)
 
 /* Returns the locale that replaces this locale if a text is missing, as in Discord. Returns an
  * empty text if no locale replaces it. */
-static struct str fallback_locale(struct str locale)
+static struct str get_fallback_locale(struct str locale)
 {
     if (str_is(locale, "en-US"))
         return STR("en-GB");
@@ -150,7 +150,7 @@ static struct str fallback_locale(struct str locale)
 
 uint64_t locale_fallback_bits(struct str locale)
 {
-    return get_bit_of_locale(locale) | get_bit_of_locale(fallback_locale(locale));
+    return locale_get_bit(locale) | locale_get_bit(get_fallback_locale(locale));
 }
 
 static bool find_text_of_locale(const struct list *pairs, struct str locale, struct str *ret)
@@ -166,12 +166,12 @@ static bool find_text_of_locale(const struct list *pairs, struct str locale, str
     return false;
 }
 
-bool find_localized_text(const struct opt_list *dictionary, struct str locale, struct str *ret)
+bool localizations_find_text(const struct opt_list *dictionary, struct str locale, struct str *ret)
 {
     if (dictionary->given != GIVEN)
         return false;
     return find_text_of_locale(&dictionary->value, locale, ret) ||
-           find_text_of_locale(&dictionary->value, fallback_locale(locale), ret);
+           find_text_of_locale(&dictionary->value, get_fallback_locale(locale), ret);
 }
 
 static uint64_t locale_bits_of_dictionary(const struct opt_list *dictionary)
@@ -180,7 +180,7 @@ static uint64_t locale_bits_of_dictionary(const struct opt_list *dictionary)
     uint64_t set = 0;
 
     for (size_t i = 0; i < dictionary->value.count; i++)
-        set |= get_bit_of_locale(p[i].key);
+        set |= locale_get_bit(p[i].key);
     return set;
 }
 
@@ -214,7 +214,7 @@ static void localize_text(struct str *words, struct opt_list *dictionary, struct
                           enum command_localization_form form)
 {
     struct str found;
-    bool hit = find_localized_text(dictionary, locale, &found) && !str_eq(found, *words);
+    bool hit = localizations_find_text(dictionary, locale, &found) && !str_eq(found, *words);
 
     dictionary->given = ABSENT;
     if (!hit)

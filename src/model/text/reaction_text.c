@@ -197,13 +197,14 @@ const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
     return emoji ? emoji : &unreadable;
 }
 
-void reaction_text_set_reader(struct str text, snowflake reader)
+void reaction_text_write_reader_id(struct str text, snowflake reader)
 {
     if (text.n >= HEAD_BYTES)
         format_hex_id(reader, (char *)(uintptr_t)text.p);
 }
 
-void reaction_text_mark_reader(struct str text, snowflake id, enum reader_reaction_bits reader_bits)
+void reaction_text_mark_reaction_of_reader(struct str text, snowflake id,
+                                           enum reader_reaction_bits reader_bits)
 {
     struct str lines = reaction_text_skip_first_line(text);
     struct reaction_line_parts parts;

@@ -53,11 +53,11 @@ struct str reaction_emoji_encode(struct arena *arena, const struct reaction_emoj
 const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
                                                    const struct reaction_line *line);
 
-void reaction_text_set_reader(struct str text, snowflake reader);
+void reaction_text_write_reader_id(struct str text, snowflake reader);
 /* Marks that the reading user has reacted with an emoji. The text must be a copy. Does nothing if
  * the text does not contain the emoji any more. */
-void reaction_text_mark_reader(struct str text, snowflake id,
-                               enum reader_reaction_bits reader_bits);
+void reaction_text_mark_reaction_of_reader(struct str text, snowflake id,
+                                           enum reader_reaction_bits reader_bits);
 void write_reactions_json(struct json_writer *j, struct str text);
 
 /* Where the JSON of a reaction must be changed for users who have added the reaction. */

@@ -29,23 +29,23 @@ void aws_compute_sha256(struct str bytes, char ret[AWS_DIGEST_SIZE])
     sodium_bin2hex(ret, AWS_DIGEST_SIZE, digest, sizeof digest);
 }
 
-static bool is_unreserved(char c)
+static bool is_unreserved_url_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '.' || c == '_' || c == '~';
 }
 
-void aws_append_encoded(struct buf *out, struct str text, bool keep_slashes)
+void aws_append_percent_encoded(struct buf *out, struct str text, bool keep_slashes)
 {
     for (size_t i = 0; i < text.n; i++) {
-        if (is_unreserved(text.p[i]) || (keep_slashes && text.p[i] == '/'))
+        if (is_unreserved_url_character(text.p[i]) || (keep_slashes && text.p[i] == '/'))
             buf_add_char(out, text.p[i]);
         else
             buf_printf(out, "%%%02X", (unsigned)(unsigned char)text.p[i]);
     }
 }
 
-static int compare_parameters(const void *a, const void *b)
+static int compare_aws_parameters(const void *a, const void *b)
 {
     const struct aws_parameter *x = a, *y = b;
     size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
@@ -56,13 +56,13 @@ static int compare_parameters(const void *a, const void *b)
     return x->name.n < y->name.n ? -1 : x->name.n > y->name.n;
 }
 
-static void sort_parameters(struct aws_parameter to[AWS_PARAMETERS_MAX],
-                            const struct aws_parameter *from, size_t count)
+static void sort_aws_parameters(struct aws_parameter to[AWS_PARAMETERS_MAX],
+                                const struct aws_parameter *from, size_t count)
 {
     assert(count <= AWS_PARAMETERS_MAX);
     if (count) /* from may be NULL */
         memcpy(to, from, count * sizeof *to);
-    qsort(to, count, sizeof *to, compare_parameters);
+    qsort(to, count, sizeof *to, compare_aws_parameters);
 }
 
 /* The signature needs the encoded names in order. Sorting before encoding gives the same order,
@@ -71,13 +71,13 @@ void aws_append_query(struct buf *out, const struct aws_parameter *query, size_t
 {
     struct aws_parameter sorted[AWS_PARAMETERS_MAX];
 
-    sort_parameters(sorted, query, count);
+    sort_aws_parameters(sorted, query, count);
     for (size_t i = 0; i < count; i++) {
         if (i)
             buf_add_char(out, '&');
-        aws_append_encoded(out, sorted[i].name, false);
+        aws_append_percent_encoded(out, sorted[i].name, false);
         buf_add_char(out, '=');
-        aws_append_encoded(out, sorted[i].value, false);
+        aws_append_percent_encoded(out, sorted[i].value, false);
     }
 }
 
@@ -85,7 +85,7 @@ static void append_signed_header_names(struct buf *out, const struct aws_request
 {
     struct aws_parameter sorted[AWS_PARAMETERS_MAX];
 
-    sort_parameters(sorted, r->headers, r->header_count);
+    sort_aws_parameters(sorted, r->headers, r->header_count);
     for (size_t i = 0; i < r->header_count; i++)
         buf_printf(out, "%s%.*s", i ? ";" : "", STR_ARGS(sorted[i].name));
 }
@@ -97,7 +97,7 @@ static void append_canonical_request(struct buf *out, const struct aws_request *
     buf_printf(out, "%s\n%.*s\n", r->method, STR_ARGS(r->path));
     aws_append_query(out, r->query, r->query_count);
     buf_add_char(out, '\n');
-    sort_parameters(sorted, r->headers, r->header_count);
+    sort_aws_parameters(sorted, r->headers, r->header_count);
     for (size_t i = 0; i < r->header_count; i++)
         buf_printf(out, "%.*s:%.*s\n", STR_ARGS(sorted[i].name), STR_ARGS(sorted[i].value));
     buf_add_char(out, '\n');
@@ -105,7 +105,8 @@ static void append_canonical_request(struct buf *out, const struct aws_request *
     buf_printf(out, "\n%.*s", STR_ARGS(r->payload_digest));
 }
 
-static void append_scope(struct buf *out, const struct aws_credentials *c, const char *timestamp)
+static void append_aws_credential_scope(struct buf *out, const struct aws_credentials *c,
+                                        const char *timestamp)
 {
     buf_printf(out, "%.8s/%s/%s/aws4_request", timestamp, c->region, c->service);
 }
@@ -147,7 +148,7 @@ static void sign_request(const struct aws_credentials *c, const struct aws_reque
     aws_compute_sha256(buf_as_str(&text), digest);
     buf_reset(&text);
     buf_printf(&text, ALGORITHM "\n%s\n", timestamp);
-    append_scope(&text, c, timestamp);
+    append_aws_credential_scope(&text, c, timestamp);
     buf_printf(&text, "\n%s", digest);
     derive_signing_key(c, timestamp, key);
     hmac_compute(key, sizeof key, buf_as_str(&text), key);
@@ -162,7 +163,7 @@ void aws_append_authorization(struct buf *out, const struct aws_credentials *c,
 
     sign_request(c, r, timestamp, signature);
     buf_printf(out, ALGORITHM " Credential=%s/", c->access_key);
-    append_scope(out, c, timestamp);
+    append_aws_credential_scope(out, c, timestamp);
     buf_add_lit(out, ",SignedHeaders=");
     append_signed_header_names(out, r);
     buf_printf(out, ",Signature=%s", signature);
@@ -179,7 +180,7 @@ void aws_append_presigned_query(struct buf *out, const struct aws_credentials *c
     buf_init(&credential, MAX_TEXT);
     buf_init(&names, MAX_TEXT);
     buf_printf(&credential, "%s/", c->access_key);
-    append_scope(&credential, c, timestamp);
+    append_aws_credential_scope(&credential, c, timestamp);
     append_signed_header_names(&names, r);
     snprintf(expires, sizeof expires, "%d", seconds);
     const struct aws_parameter added[] = {

@@ -34,7 +34,7 @@ struct aws_request {
 void aws_format_timestamp(int64_t seconds, char ret[AWS_TIMESTAMP_SIZE]);
 void aws_compute_sha256(struct str bytes, char ret[AWS_DIGEST_SIZE]);
 /* Appends text with all bytes but A-Z a-z 0-9 - . _ ~ encoded as %XX. */
-void aws_append_encoded(struct buf *out, struct str text, bool keep_slashes);
+void aws_append_percent_encoded(struct buf *out, struct str text, bool keep_slashes);
 /* Appends "a=1&b=", encoded and sorted. */
 void aws_append_query(struct buf *out, const struct aws_parameter *query, size_t count);
 /* Appends the value of the header Authorization. */

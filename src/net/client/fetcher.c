@@ -165,11 +165,11 @@ static void resume_paused_fetches(struct fetcher *f)
     }
 }
 
-static void continue_fetches(struct fetcher *f)
+static void resume_fetches_and_run_due_timer(struct fetcher *f)
 {
     int running;
 
-    loop_begin_measured_part("fetching");
+    loop_set_measured_activity("fetching");
     resume_paused_fetches(f);
     if (f->is_due && !iteration_time_is_used_up(f)) {
         f->is_due = false;
@@ -180,7 +180,7 @@ static void continue_fetches(struct fetcher *f)
 
 static void on_continue_timer(uv_timer_t *timer)
 {
-    continue_fetches(timer->data);
+    resume_fetches_and_run_due_timer(timer->data);
 }
 
 /* Starts the timer at the end of the iteration, because a timer of 0 ms that is started inside a
@@ -201,7 +201,7 @@ static void on_socket_ready(uv_poll_t *poll, int status, int events)
     int flags = status < 0 ? CURL_CSELECT_ERR : 0;
     int running;
 
-    loop_begin_measured_part("fetching");
+    loop_set_measured_activity("fetching");
     /* Return now: the socket stays readable, so the next loop iteration reports it again. */
     if (status == 0 && iteration_time_is_used_up(f))
         return;
@@ -251,7 +251,7 @@ static void on_curl_timer(uv_timer_t *timer)
     struct fetcher *f = timer->data;
 
     f->is_due = true;
-    continue_fetches(f);
+    resume_fetches_and_run_due_timer(f);
 }
 
 static int set_curl_timer(CURLM *multi, long ms, void *arg)
@@ -308,7 +308,7 @@ static curl_socket_t open_socket_if_address_allowed(void *arg, curlsocktype purp
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
-static bool url_has_part(CURLU *u, CURLUPart part)
+static bool url_has_component(CURLU *u, CURLUPart part)
 {
     char *text = NULL;
     bool has = curl.url_get(u, part, &text, 0) == CURLUE_OK;
@@ -331,7 +331,7 @@ static bool url_is_allowed(const char *url)
 {
     CURLU *u = curl.url();
     bool good = u && curl.url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK && scheme_is_http(u) &&
-                !url_has_part(u, CURLUPART_USER) && !url_has_part(u, CURLUPART_PASSWORD);
+                !url_has_component(u, CURLUPART_USER) && !url_has_component(u, CURLUPART_PASSWORD);
 
     curl.url_cleanup(u);
     return good;

@@ -202,7 +202,7 @@ bool mail_address_is_sendable(struct str address)
     return address.n && address.n <= 254 && memchr(address.p, '@', address.n);
 }
 
-static struct str smtp_url_host(struct str url)
+static struct str find_host_of_smtp_url(struct str url)
 {
     struct str rest = str_skip_bytes(url, str_starts_with(url, STR("smtps://")) ? 8 : 7);
     struct str host = str_cut(&rest, '/');
@@ -219,7 +219,7 @@ static bool smtp_host_is_local(struct str host)
     return str_starts_with(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "[::1");
 }
 
-static struct str envelope_address(struct str from)
+static struct str address_in_mail_envelope(struct str from)
 {
     const char *open = memchr(from.p, '<', from.n);
 
@@ -242,9 +242,10 @@ static const char *find_mailer_option_error(const struct mailer_options *o)
 
     if (!str_starts_with(url, STR("smtp://")) && !str_starts_with(url, STR("smtps://")))
         return "smtp-url must start with smtp:// or smtps://";
-    if (!smtp_url_host(url).n)
+    if (!find_host_of_smtp_url(url).n)
         return "smtp-url contains no host name of a mail server";
-    if (!from.n || !is_printable_line(from) || !mail_address_is_sendable(envelope_address(from)))
+    if (!from.n || !is_printable_line(from) ||
+        !mail_address_is_sendable(address_in_mail_envelope(from)))
         return "smtp-url requires smtp-from, in the form a@b or Name <a@b>";
     return NULL;
 }
@@ -255,14 +256,14 @@ struct mailer *mailer_new(const struct mailer_options *options, const char **ret
     if (*ret_problem)
         return NULL;
     struct mailer *m = mem_new(sizeof *m);
-    struct str sender = envelope_address(str_of(options->from));
+    struct str sender = address_in_mail_envelope(str_of(options->from));
 
     m->url = mem_dup_cstring(options->url);
     m->from = mem_dup_cstring(options->from);
     m->envelope_from = mem_new(sender.n + 1);
     memcpy(m->envelope_from, sender.p, sender.n);
     m->is_local = str_starts_with(str_of(m->url), STR("smtp://")) &&
-                  smtp_host_is_local(smtp_url_host(str_of(m->url)));
+                  smtp_host_is_local(find_host_of_smtp_url(str_of(m->url)));
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->changed, NULL);
     m->end = &m->first;
@@ -273,12 +274,12 @@ struct mailer *mailer_new(const struct mailer_options *options, const char **ret
     return m;
 }
 
-struct str mailer_from_header(const struct mailer *m)
+struct str mailer_get_from_header(const struct mailer *m)
 {
     return str_of(m->from);
 }
 
-struct str mailer_sender_domain(const struct mailer *m)
+struct str mailer_get_sender_domain(const struct mailer *m)
 {
     return str_of(strrchr(m->envelope_from, '@') + 1);
 }

@@ -30,10 +30,10 @@ struct mailer *mailer_new(const struct mailer_options *options, const char **ret
 void mailer_stop(struct mailer *m);
 void mailer_free(struct mailer *m);
 
-/* mailer_from_header returns the value of the "From:" header; mailer_sender_domain returns the
- * domain of the sender's address. */
-struct str mailer_from_header(const struct mailer *m);
-struct str mailer_sender_domain(const struct mailer *m);
+/* mailer_get_from_header returns the value of the "From:" header; mailer_get_sender_domain returns
+ * the domain of the sender's address. */
+struct str mailer_get_from_header(const struct mailer *m);
+struct str mailer_get_sender_domain(const struct mailer *m);
 
 /* Returns true if SMTP can carry the address: printable ASCII without quoting characters. */
 bool mail_address_is_sendable(struct str address);

@@ -43,7 +43,7 @@ void object_request_init(struct object_request *r, const char *method, const cha
     buf_init(&r->response, MAX_RESPONSE);
 }
 
-static size_t on_object_bytes(char *p, size_t size, size_t count, void *arg)
+static size_t on_object_response_bytes(char *p, size_t size, size_t count, void *arg)
 {
     struct object_request *r = arg;
     size_t n = size * count;
@@ -67,7 +67,7 @@ static size_t on_object_bytes(char *p, size_t size, size_t count, void *arg)
     return n;
 }
 
-static bool header_value(struct str line, const char *name, struct str *ret)
+static bool parse_value_of_named_header(struct str line, const char *name, struct str *ret)
 {
     size_t n = strlen(name);
 
@@ -94,7 +94,7 @@ static int64_t parse_size(struct str digits)
     return digits.n ? size : -1;
 }
 
-static size_t on_object_header(char *p, size_t size, size_t count, void *arg)
+static size_t on_object_response_header(char *p, size_t size, size_t count, void *arg)
 {
     struct object_request *r = arg;
     struct str line = str_slice(p, size * count), value;
@@ -106,13 +106,13 @@ static size_t on_object_header(char *p, size_t size, size_t count, void *arg)
         str_cut(&rest, ' ');
         r->status = strtol(rest.n ? rest.p : "0", NULL, 10);
         r->full_size = -1;
-    } else if (header_value(line, "etag", &value)) {
+    } else if (parse_value_of_named_header(line, "etag", &value)) {
         snprintf(r->etag, sizeof r->etag, "%.*s", STR_ARGS(value));
-    } else if (header_value(line, "content-range", &value)) {
+    } else if (parse_value_of_named_header(line, "content-range", &value)) {
         slash = memchr(value.p, '/', value.n);
         if (slash)
             r->full_size = parse_size(str_skip_bytes(value, (size_t)(slash - value.p) + 1));
-    } else if (header_value(line, "content-length", &value) && r->status != 206) {
+    } else if (parse_value_of_named_header(line, "content-length", &value) && r->status != 206) {
         r->full_size = parse_size(value);
     }
     return size * count;
@@ -127,8 +127,8 @@ void object_storage_append_path(const struct object_storage *o, const char *name
             buf_add_char(out, '/');
     }
     if (name) {
-        aws_append_encoded(out, str_of(o->prefix), true);
-        aws_append_encoded(out, str_of(name), true);
+        aws_append_percent_encoded(out, str_of(o->prefix), true);
+        aws_append_percent_encoded(out, str_of(name), true);
     }
 }
 
@@ -145,7 +145,8 @@ struct aws_credentials object_storage_get_credentials(const struct object_storag
     return (struct aws_credentials){ o->access_key, o->secret, o->region, "s3" };
 }
 
-static struct curl_slist *add_header(struct curl_slist *list, const char *name, const char *value)
+static struct curl_slist *append_header_to_curl_list(struct curl_slist *list, const char *name,
+                                                     const char *value)
 {
     struct buf line;
 
@@ -184,14 +185,14 @@ static struct curl_slist *sign_request_headers(const struct object_storage *o,
                                                     str_of(digest) },
                              timestamp);
     buf_add_char(&authorization, '\0');
-    list = add_header(list, "Authorization", authorization.p);
-    list = add_header(list, "x-amz-content-sha256", digest);
-    list = add_header(list, "x-amz-date", timestamp);
-    list = add_header(list, "Content-Type", "application/octet-stream");
+    list = append_header_to_curl_list(list, "Authorization", authorization.p);
+    list = append_header_to_curl_list(list, "x-amz-content-sha256", digest);
+    list = append_header_to_curl_list(list, "x-amz-date", timestamp);
+    list = append_header_to_curl_list(list, "Content-Type", "application/octet-stream");
     list = curl.slist_append(list, "Expect:");
     if (r->last) {
         snprintf(range, sizeof range, "bytes=%" PRId64 "-%" PRId64, r->first, r->last);
-        list = add_header(list, "Range", range);
+        list = append_header_to_curl_list(list, "Range", range);
     }
     buf_printf(url, "%s://%.*s%.*s%s", o->endpoint.scheme, STR_ARGS(buf_as_str(&host)),
                STR_ARGS(buf_as_str(&path)), r->query_count ? "?" : "");
@@ -204,7 +205,8 @@ static struct curl_slist *sign_request_headers(const struct object_storage *o,
     return list;
 }
 
-static void request_set_options(const struct object_storage *o, struct object_request *r, CURL *e)
+static void set_curl_options_of_object_request(const struct object_storage *o,
+                                               struct object_request *r, CURL *e)
 {
     curl.easy_reset(e); /* retains connections */
     curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -217,9 +219,9 @@ static void request_set_options(const struct object_storage *o, struct object_re
     curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl.easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, (long)SILENT_BYTES);
     curl.easy_setopt(e, CURLOPT_LOW_SPEED_TIME, (long)SILENT_S);
-    curl.easy_setopt(e, CURLOPT_WRITEFUNCTION, on_object_bytes);
+    curl.easy_setopt(e, CURLOPT_WRITEFUNCTION, on_object_response_bytes);
     curl.easy_setopt(e, CURLOPT_WRITEDATA, r);
-    curl.easy_setopt(e, CURLOPT_HEADERFUNCTION, on_object_header);
+    curl.easy_setopt(e, CURLOPT_HEADERFUNCTION, on_object_response_header);
     curl.easy_setopt(e, CURLOPT_HEADERDATA, r);
     if (strcmp(r->method, "HEAD") == 0) {
         curl.easy_setopt(e, CURLOPT_NOBODY, 1L);
@@ -267,7 +269,7 @@ static bool object_request_attempt(struct object_storage *o, struct object_reque
         return false;
     buf_init(&url, MAX_OBJECT_URL);
     struct curl_slist *headers = sign_request_headers(o, r, &url);
-    request_set_options(o, r, e);
+    set_curl_options_of_object_request(o, r, e);
     curl.easy_setopt(e, CURLOPT_URL, url.p);
     curl.easy_setopt(e, CURLOPT_HTTPHEADER, headers);
     CURLcode code = curl.easy_perform(e);

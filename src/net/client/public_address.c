@@ -102,7 +102,7 @@ bool ip_address_is_public(const void *sockaddr)
 
 /* Returns the host of a URL, without scheme, user, port and trailing dot. '\' counts as '/', as in
  * browsers. */
-static struct str url_host(struct str url)
+static struct str find_host_of_url(struct str url)
 {
     struct str host = str_skip_bytes(url, str_starts_with(url, STR("https://")) ? 8 : 7);
     size_t end = 0;
@@ -157,7 +157,7 @@ bool url_is_public(struct str url)
     static const char *const nearby[] = { "localhost", "localdomain", "local", "internal",
                                           "intranet",  "private",     "corp",  "home",
                                           "lan",       "home.arpa" };
-    struct str host = url_host(url);
+    struct str host = find_host_of_url(url);
 
     if (!host.n)
         return false;

@@ -60,7 +60,7 @@ size_t body_budget_limit_per_owner(const struct body_budget *b)
     return b->total == SIZE_MAX ? SIZE_MAX : b->total / OWNER_LIMIT_DIVISOR;
 }
 
-size_t body_budget_used(struct body_budget *b)
+size_t body_budget_get_reserved_bytes(struct body_budget *b)
 {
     pthread_mutex_lock(&b->lock);
     size_t used = b->used;

@@ -20,7 +20,7 @@ void body_budget_unref(struct body_budget *b);
 /* Returns how many bytes one address or one account may use at most. A longer body is always
  * refused. */
 size_t body_budget_limit_per_owner(const struct body_budget *b);
-size_t body_budget_used(struct body_budget *b);
+size_t body_budget_get_reserved_bytes(struct body_budget *b);
 
 /* The client that sends a body: key of its address, and its account id (0 if unauthenticated). */
 struct body_budget_owner {

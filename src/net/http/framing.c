@@ -44,29 +44,29 @@ static long set_single_header(struct str *field, struct str value)
     return 1;
 }
 
-static long apply_host_header(struct request_head_parser *h, struct str value)
+static long interpret_host_header(struct request_head_parser *h, struct str value)
 {
     return all_octets_in_class(value, OCTET_HOST) ? set_single_header(&h->r->host, value) : -400;
 }
 
-static long apply_authorization_header(struct request_head_parser *h, struct str value)
+static long interpret_authorization_header(struct request_head_parser *h, struct str value)
 {
     return set_single_header(&h->r->authorization, value);
 }
 
-static long apply_content_type_header(struct request_head_parser *h, struct str value)
+static long interpret_content_type_header(struct request_head_parser *h, struct str value)
 {
     return set_single_header(&h->r->content_type, value);
 }
 
-static long apply_accept_encoding_header(struct request_head_parser *h, struct str value)
+static long interpret_accept_encoding_header(struct request_head_parser *h, struct str value)
 {
     if (!h->r->accept_encoding.p)
         h->r->accept_encoding = value;
     return 1;
 }
 
-static long apply_content_length_header(struct request_head_parser *h, struct str value)
+static long interpret_content_length_header(struct request_head_parser *h, struct str value)
 {
     struct http_request *r = h->r;
 
@@ -96,7 +96,7 @@ static long refuse_transfer_coding(struct str list)
     return -501;
 }
 
-static long apply_transfer_encoding_header(struct request_head_parser *h, struct str value)
+static long interpret_transfer_encoding_header(struct request_head_parser *h, struct str value)
 {
     struct http_request *r = h->r;
 
@@ -108,7 +108,7 @@ static long apply_transfer_encoding_header(struct request_head_parser *h, struct
     return 1;
 }
 
-static long apply_connection_header(struct request_head_parser *h, struct str value)
+static long interpret_connection_header(struct request_head_parser *h, struct str value)
 {
     while (value.n) {
         struct str option = str_trim(str_cut(&value, ','));
@@ -120,14 +120,14 @@ static long apply_connection_header(struct request_head_parser *h, struct str va
     return 1;
 }
 
-static long apply_upgrade_header(struct request_head_parser *h, struct str value)
+static long interpret_upgrade_header(struct request_head_parser *h, struct str value)
 {
     while (value.n)
         h->websocket |= EQUALS_WORD(str_trim(str_cut(&value, ',')), "websocket");
     return 1;
 }
 
-static long apply_expect_header(struct request_head_parser *h, struct str value)
+static long interpret_expect_header(struct request_head_parser *h, struct str value)
 {
     if (!EQUALS_WORD(value, "100-continue"))
         return -417;
@@ -144,19 +144,19 @@ struct known_header {
  * for each of these headers. */
 #define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
 static const struct known_header known_headers[] = {
-    KNOWN("host", apply_host_header),
-    KNOWN("expect", apply_expect_header),
-    KNOWN("upgrade", apply_upgrade_header),
-    KNOWN("connection", apply_connection_header),
-    KNOWN("content-type", apply_content_type_header),
-    KNOWN("authorization", apply_authorization_header),
-    KNOWN("content-length", apply_content_length_header),
-    KNOWN("accept-encoding", apply_accept_encoding_header),
-    KNOWN("transfer-encoding", apply_transfer_encoding_header),
+    KNOWN("host", interpret_host_header),
+    KNOWN("expect", interpret_expect_header),
+    KNOWN("upgrade", interpret_upgrade_header),
+    KNOWN("connection", interpret_connection_header),
+    KNOWN("content-type", interpret_content_type_header),
+    KNOWN("authorization", interpret_authorization_header),
+    KNOWN("content-length", interpret_content_length_header),
+    KNOWN("accept-encoding", interpret_accept_encoding_header),
+    KNOWN("transfer-encoding", interpret_transfer_encoding_header),
 };
 #undef KNOWN
 
-long request_head_apply_header(struct request_head_parser *h, struct str name, struct str value)
+long request_head_interpret_header(struct request_head_parser *h, struct str name, struct str value)
 {
     if (name.n >= COUNT_OF(known_headers) || !known_headers[name.n].name)
         return 1;
@@ -164,7 +164,7 @@ long request_head_apply_header(struct request_head_parser *h, struct str name, s
     return equals_lowercase_word(name, k->name, name.n) ? k->apply(h, value) : 1;
 }
 
-long request_head_finish(struct request_head_parser *h)
+long request_head_check_and_complete(struct request_head_parser *h)
 {
     struct http_request *r = h->r;
     bool body = r->chunked || r->length > 0;

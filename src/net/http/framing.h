@@ -21,9 +21,11 @@ struct request_head_parser {
     bool close, keep_alive, upgrade, websocket, expect;
 };
 
-/* request_head_apply_header handles one parsed header; request_head_finish runs after the last one.
- * Both return 1 on success, otherwise the value that http_parse_head must return. */
-long request_head_apply_header(struct request_head_parser *h, struct str name, struct str value);
-long request_head_finish(struct request_head_parser *h);
+/* request_head_interpret_header handles one parsed header; request_head_check_and_complete runs
+ * after the last one. Both return 1 on success, otherwise the value that http_parse_head must
+ * return. */
+long request_head_interpret_header(struct request_head_parser *h, struct str name,
+                                   struct str value);
+long request_head_check_and_complete(struct request_head_parser *h);
 
 #endif

@@ -79,7 +79,7 @@ static void skip_request_target(struct input_cursor *c)
     c->at = skip_octets_of_class(p, c->end, OCTET_TARGET);
 }
 
-static long read_line_end(struct input_cursor *c)
+static long read_crlf(struct input_cursor *c)
 {
     if (c->at == c->end)
         return c->past;
@@ -128,7 +128,7 @@ static long read_http_version(struct input_cursor *c, struct http_request *r)
     return 1;
 }
 
-static size_t http_scheme_length(struct str target)
+static size_t get_http_scheme_length(struct str target)
 {
     if (target.n > 7 && str_eq_nocase(str_slice(target.p, 7), STR("http://")))
         return 7;
@@ -140,7 +140,7 @@ static size_t http_scheme_length(struct str target)
 static long split_absolute_target(struct request_head_parser *h, struct str *ret_path)
 {
     struct str t = h->r->target;
-    size_t start = http_scheme_length(t), end = start;
+    size_t start = get_http_scheme_length(t), end = start;
 
     while (end < t.n && octet_is_in_class(t.p[end], OCTET_HOST))
         end++;
@@ -193,7 +193,7 @@ static long read_request_line(struct request_head_parser *h)
     n = read_http_version(&h->c, r);
     if (n <= 0)
         return n;
-    return read_line_end(&h->c);
+    return read_crlf(&h->c);
 }
 
 static struct str trim_blanks(const char *start, const char *end)
@@ -205,7 +205,7 @@ static struct str trim_blanks(const char *start, const char *end)
     return str_slice(start, (size_t)(end - start));
 }
 
-static long read_header(struct request_head_parser *h)
+static long read_header_line(struct request_head_parser *h)
 {
     struct input_cursor *c = &h->c;
     const char *start = c->at;
@@ -222,22 +222,22 @@ static long read_header(struct request_head_parser *h)
     start = ++c->at;
     skip_header_value(c);
     struct str value = trim_blanks(start, c->at);
-    long n = read_line_end(c);
+    long n = read_crlf(c);
     if (n <= 0)
         return n;
 
     h->r->headers[h->r->header_count++] = (struct http_header){ name, value };
-    return request_head_apply_header(h, name, value);
+    return request_head_interpret_header(h, name, value);
 }
 
-static long read_headers(struct request_head_parser *h)
+static long read_all_header_lines(struct request_head_parser *h)
 {
     for (;;) {
         if (h->c.at == h->c.end)
             return h->c.past;
         if (*h->c.at == '\r')
-            return read_line_end(&h->c);
-        long n = read_header(h);
+            return read_crlf(&h->c);
+        long n = read_header_line(h);
         if (n <= 0)
             return n;
     }
@@ -245,7 +245,7 @@ static long read_headers(struct request_head_parser *h)
 
 /* Clears only the members that the parser does not always set, because clearing headers[] would
  * take too long. */
-static void clear_request(struct http_request *r)
+static void clear_parsed_request(struct http_request *r)
 {
     r->has_length = r->chunked = false;
     r->length = 0;
@@ -258,13 +258,13 @@ long http_parse_head(struct str bytes, struct http_request *ret)
     struct request_head_parser h = { .r = ret };
     struct str rest = bytes;
 
-    clear_request(ret);
+    clear_parsed_request(ret);
     if (bytes.n == 0)
         return 0;
     /* Skip an empty line: some clients send a CRLF after a body (RFC 9112 §2.2). */
     if (rest.p[0] == '\r') {
         init_limited_cursor(&h.c, rest, 2, -400);
-        long n = read_line_end(&h.c);
+        long n = read_crlf(&h.c);
         if (n <= 0)
             return n;
         rest = str_skip_bytes(rest, 2);
@@ -276,10 +276,10 @@ long http_parse_head(struct str bytes, struct http_request *ret)
         return n;
     rest = str_slice(h.c.at, bytes.n - (size_t)(h.c.at - bytes.p));
     init_limited_cursor(&h.c, rest, HTTP_MAX_HEAD, -431);
-    n = read_headers(&h);
+    n = read_all_header_lines(&h);
     if (n <= 0)
         return n;
-    n = request_head_finish(&h);
+    n = request_head_check_and_complete(&h);
     return n <= 0 ? n : h.c.at - bytes.p;
 }
 

@@ -22,8 +22,8 @@ struct multipart {
     char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--" and the boundary */
     size_t delimiter_n;
     size_t matched;         /* number of bytes of the delimiter that match so far */
-    size_t virtual_matched; /* how many of the matched bytes were not received: expect_delimiter
-                             * counts a missing CRLF as matched */
+    size_t virtual_matched; /* how many of the matched bytes were not received:
+                             * expect_multipart_delimiter counts a missing CRLF as matched */
     size_t total, max_total;
     struct buf head; /* received headers of the next part */
     size_t count;
@@ -46,7 +46,7 @@ static bool is_valid_boundary(struct str s)
 
 /* Expects a delimiter. It starts with CRLF; before the first part, and in a part without content,
  * that CRLF may be missing or already consumed, so it counts as matched. */
-static void expect_delimiter(struct multipart *m, enum multipart_state state)
+static void expect_multipart_delimiter(struct multipart *m, enum multipart_state state)
 {
     m->state = state;
     m->matched = m->virtual_matched = 2;
@@ -63,7 +63,7 @@ struct multipart *multipart_new(struct str boundary, size_t max_total)
     m->delimiter_n = boundary.n + 4;
     m->max_total = max_total;
     buf_init(&m->head, MULTIPART_MAX_PART_HEAD);
-    expect_delimiter(m, PREAMBLE);
+    expect_multipart_delimiter(m, PREAMBLE);
     return m;
 }
 
@@ -139,7 +139,7 @@ static enum err begin_part_content(struct multipart *m)
     buf_init(&p->data, m->max_total);
     enum err e = multipart_parse_part_headers(p, buf_as_str(&m->head));
     buf_clear(&m->head);
-    expect_delimiter(m, CONTENT);
+    expect_multipart_delimiter(m, CONTENT);
     return e;
 }
 
@@ -203,12 +203,12 @@ enum err multipart_finish(struct multipart *m)
     return m->error;
 }
 
-size_t multipart_part_count(const struct multipart *m)
+size_t multipart_get_part_count(const struct multipart *m)
 {
     return m->count;
 }
 
-const struct multipart_part *multipart_part_at(const struct multipart *m, size_t i)
+const struct multipart_part *multipart_get_part_at(const struct multipart *m, size_t i)
 {
     return i < m->count ? &m->parts[i] : NULL;
 }

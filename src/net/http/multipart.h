@@ -40,8 +40,8 @@ enum err multipart_feed(struct multipart *m, struct str bytes);
  * ERR_BAD_REQUEST. */
 enum err multipart_finish(struct multipart *m);
 
-size_t multipart_part_count(const struct multipart *m);
-const struct multipart_part *multipart_part_at(const struct multipart *m, size_t i);
+size_t multipart_get_part_count(const struct multipart *m);
+const struct multipart_part *multipart_get_part_at(const struct multipart *m, size_t i);
 const struct multipart_part *multipart_find_part(const struct multipart *m, struct str name);
 
 #endif

@@ -73,7 +73,7 @@ static bool set_part_field_once(char **field, struct str s)
 
 /* Stores a parameter of Content-Disposition. ret_extended gets the value of the extended file name
  * (RFC 8187), which overrides the parameter filename. */
-static bool apply_disposition_parameter(struct multipart_part *p, const struct header_parameter *a,
+static bool store_disposition_parameter(struct multipart_part *p, const struct header_parameter *a,
                                         char **ret_extended)
 {
     char text[MULTIPART_MAX_PART_HEAD];
@@ -101,7 +101,7 @@ static bool parse_content_disposition(struct multipart_part *p, struct str value
         return false;
     rest = str_skip_bytes(value, type.n);
     while ((more = parse_next_header_parameter(&rest, &a)) > 0)
-        if (!apply_disposition_parameter(p, &a, &extended))
+        if (!store_disposition_parameter(p, &a, &extended))
             break;
     if (extended) {
         mem_free(p->filename);

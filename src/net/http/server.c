@@ -84,9 +84,10 @@ static void open_server_loop(struct loop *l, void *arg)
     h->timers.sending =
         deadline_list_new(l, o->options->idle_timeout_ms, false, on_connection_send_timeout);
     h->timers.idle =
-        deadline_list_new(l, o->options->idle_timeout_ms, false, on_connection_expired);
-    h->timers.lingering = deadline_list_new(l, LINGER_MS, false, on_connection_expired);
-    h->timers.goodbyes = deadline_list_new(l, CLOSE_HANDSHAKE_MS, false, on_connection_expired);
+        deadline_list_new(l, o->options->idle_timeout_ms, false, on_connection_closing_timeout);
+    h->timers.lingering = deadline_list_new(l, LINGER_MS, false, on_connection_closing_timeout);
+    h->timers.goodbyes =
+        deadline_list_new(l, CLOSE_HANDSHAKE_MS, false, on_connection_closing_timeout);
     h->timers.pauses = deadline_list_new(l, ACCEPT_PAUSE_MS, false, server_loop_resume_accepting);
     h->iteration_end.run = on_server_loop_iteration_end;
     loop_add_iteration_callback(l, &h->iteration_end);
@@ -192,7 +193,7 @@ struct close_batch {
 static void close_idle_connection_batch(struct loop *l, void *arg)
 {
     struct close_batch *p = arg;
-    struct server_loop *h = p->server_loops[loop_index(l)];
+    struct server_loop *h = p->server_loops[loop_get_index(l)];
     unsigned closed = 0;
 
     for (struct list_link *at = h->connections.next; at != &h->connections; at = at->next) {
@@ -243,7 +244,7 @@ static void call_function_on_each_loop(struct http_server *s,
                                        void (*run)(struct loop *l, void *arg))
 {
     for (unsigned i = 0; i < loops_get_count(s->loops); i++)
-        loop_call_and_wait(loops_get_loop_at(s->loops, i), run, s->server_loops[i]);
+        loop_run_function_and_wait(loops_get_loop_at(s->loops, i), run, s->server_loops[i]);
 }
 
 /* Closes connections in batches, so that other requests can run between two batches; there may be
@@ -255,7 +256,8 @@ static void close_idle_connections(struct http_server *s)
     while (p.more) {
         p.more = false;
         for (unsigned i = 0; i < loops_get_count(s->loops); i++)
-            loop_call_and_wait(loops_get_loop_at(s->loops, i), close_idle_connection_batch, &p);
+            loop_run_function_and_wait(loops_get_loop_at(s->loops, i), close_idle_connection_batch,
+                                       &p);
     }
 }
 
@@ -303,7 +305,8 @@ void http_server_free(struct http_server *s)
         return;
     http_server_stop(s, 0);
     for (unsigned i = 0; i < loops_get_count(s->loops); i++)
-        loop_call_and_wait(loops_get_loop_at(s->loops, i), release_server_loop, s->server_loops[i]);
+        loop_run_function_and_wait(loops_get_loop_at(s->loops, i), release_server_loop,
+                                   s->server_loops[i]);
     free_server_memory(s);
 }
 
@@ -339,7 +342,7 @@ static bool open_listening_sockets(struct http_server *s, const struct http_serv
     unsigned i;
 
     for (i = 0; i < loops_get_count(s->loops); i++) {
-        fds[i] = o->socket ? share_listening_socket(o->socket, &s->port)
+        fds[i] = o->socket ? duplicate_listening_socket(o->socket, &s->port)
                            : open_listening_socket(o->host, s->port, &s->port);
         if (fds[i] < 0)
             break;
@@ -372,7 +375,7 @@ enum err http_server_start(struct loops *loops, const struct http_server_options
     for (unsigned i = 0; i < loops_get_count(loops); i++) {
         struct server_loop_opening o = { s->server_loops[i], options, fds[i], OK };
 
-        loop_call_and_wait(loops_get_loop_at(loops, i), open_server_loop, &o);
+        loop_run_function_and_wait(loops_get_loop_at(loops, i), open_server_loop, &o);
         if (o.result)
             e = o.result;
     }
@@ -394,7 +397,7 @@ int http_server_port(const struct http_server *s)
 
 void http_server_read_stats(const struct http_server *s, struct http_server_stats *ret)
 {
-    *ret = (struct http_server_stats){ .body_bytes = body_budget_used(s->budget) };
+    *ret = (struct http_server_stats){ .body_bytes = body_budget_get_reserved_bytes(s->budget) };
     for (unsigned i = 0; i < loops_get_count(s->loops); i++) {
         struct http_server_counters *f = &s->server_loops[i]->counters;
 

@@ -48,7 +48,9 @@ static void refuse_too_long_request_body(struct http_connection *c,
                                          struct http_server_request *call)
 {
     bool keep = http_request_body_skip(c, call, call->keep_alive && !c->server_loop->stopping);
-    struct response_context to = { .head = call->head, .keep_alive = keep, .old = call->old };
+    struct response_encoding_context to = { .head = call->head,
+                                            .keep_alive = keep,
+                                            .old = call->old };
 
     c->timing = TIMING_NONE;
     report_refused_request(c, call, 413, STR(""));
@@ -126,8 +128,8 @@ static bool body_needs_no_authorization(const struct http_server_request *call)
            r->length <= call->max && call->received <= MAX_UNAUTHORIZED_HEAD;
 }
 
-size_t http_request_body_begin(struct http_connection *c, struct http_server_request *call,
-                               struct str rest)
+size_t http_request_body_start_reading(struct http_connection *c, struct http_server_request *call,
+                                       struct str rest)
 {
     struct server_loop *h = c->server_loop;
     const struct http_request *r = call->x.request;
@@ -176,7 +178,7 @@ void http_accept_request_body(struct http_exchange *x, uint64_t account)
     }
     struct http_connection *before = http_connection_begin_output(c);
     start_receiving_body(c);
-    http_connection_handle_stored_input(c);
+    http_connection_parse_stored_input(c);
     c->server_loop->current = before;
 }
 

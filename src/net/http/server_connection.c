@@ -19,7 +19,7 @@ static void on_connection_closed(uv_handle_t *handle)
     if (c->upgraded)
         websocket_free_buffers(&c->websocket);
     mem_free(c);
-    stat_counter_add(&h->counters.open, (uint64_t)-1);
+    server_counter_add(&h->counters.open, (uint64_t)-1);
     server_loop_count_closed_handle(h);
 }
 
@@ -96,7 +96,7 @@ void http_connection_close_when_sent(struct http_connection *c)
 
 /* --- timeouts ------------------------------------------------------------------------- */
 
-void on_connection_expired(struct deadline *d)
+void on_connection_closing_timeout(struct deadline *d)
 {
     http_connection_close(container_of(d, struct http_connection, deadline));
 }
@@ -149,8 +149,8 @@ void on_connection_read_timeout(struct deadline *d)
     http_connection_end_output(c, before);
 }
 
-static void start_timeout(struct http_connection *c, enum http_connection_timing timing,
-                          struct deadline_list *list)
+static void start_connection_timeout(struct http_connection *c, enum http_connection_timing timing,
+                                     struct deadline_list *list)
 {
     if (c->timing == timing)
         return;
@@ -177,15 +177,15 @@ static void set_connection_timeout(struct http_connection *c)
         c->timing = TIMING_NONE;
         break;
     case CONN_BODY:
-        start_timeout(c, TIMING_READING, h->timers.reading);
+        start_connection_timeout(c, TIMING_READING, h->timers.reading);
         break;
     case CONN_HEAD:
     case CONN_FILE:
     case CONN_LAST:
         if (unsent) {
-            start_timeout(c, TIMING_SENDING, h->timers.sending);
+            start_connection_timeout(c, TIMING_SENDING, h->timers.sending);
         } else if (c->state == CONN_HEAD && c->in.n) {
-            start_timeout(c, TIMING_READING, h->timers.reading);
+            start_connection_timeout(c, TIMING_READING, h->timers.reading);
         } else {
             deadline_restart(h->timers.idle, &c->deadline);
             c->timing = TIMING_IDLE;
@@ -219,7 +219,7 @@ static void on_queued_write_done(uv_write_t *request, int status)
         on_websocket_output_sent(c);
     else if (c->state == CONN_FILE ||
              (c->state == CONN_HEAD && http_connection_count_unsent_bytes(c) <= MAX_UNSENT_OUTPUT))
-        http_connection_handle_stored_input(c);
+        http_connection_parse_stored_input(c);
 }
 
 /* Queues a copy of the pieces. Their first `done` bytes were already sent and are omitted. */
@@ -261,7 +261,7 @@ static void send_raw_bytes(struct http_connection *c, const struct str *pieces, 
         bufs[i] = uv_buf_init((char *)(uintptr_t)pieces[i].p, (unsigned)pieces[i].n);
         total += pieces[i].n;
     }
-    stat_counter_add(&c->server_loop->counters.bytes_out, total);
+    server_counter_add(&c->server_loop->counters.bytes_out, total);
     if (http_connection_count_unsent_bytes(c) == 0)
         n = uv_try_write((uv_stream_t *)&c->tcp, bufs, (unsigned)count);
     if (n < 0 && n != UV_EAGAIN) {
@@ -334,7 +334,7 @@ void http_connection_send_queued(struct http_connection *c, struct str piece)
         return;
     }
     struct str all = c->tls ? buf_as_str(&c->server_loop->buffers.cipher) : piece;
-    stat_counter_add(&c->server_loop->counters.bytes_out, all.n);
+    server_counter_add(&c->server_loop->counters.bytes_out, all.n);
     queue_unsent_rest_of_pieces(c, &all, 1, 0);
     if (c->tls)
         reset_scratch_buffer(&c->server_loop->buffers.cipher);
@@ -348,7 +348,7 @@ static size_t try_send_to_socket_once(const struct http_connection *c, int fd, s
 
     if (n <= 0)
         return 0;
-    stat_counter_add(&c->server_loop->counters.bytes_out, (size_t)n);
+    server_counter_add(&c->server_loop->counters.bytes_out, (size_t)n);
     return (size_t)n;
 }
 
@@ -362,7 +362,7 @@ static size_t try_send_encrypted(struct http_connection *c, int fd, struct str b
         return 0;
     struct str all = buf_as_str(cipher);
     size_t n = try_send_to_socket_once(c, fd, all);
-    stat_counter_add(&c->server_loop->counters.bytes_out, all.n - n);
+    server_counter_add(&c->server_loop->counters.bytes_out, all.n - n);
     queue_unsent_rest_of_pieces(c, &all, 1, n);
     reset_scratch_buffer(cipher);
     return bytes.n;
@@ -450,18 +450,18 @@ void on_continue_postponed_input(struct loop_message *post)
         struct http_connection *c =
             container_of(h->input.postponed.next, struct http_connection, later);
 
-        loop_begin_measured_part("reading");
+        loop_set_measured_activity("reading");
         linked_list_remove(&c->later);
         if (c->state == CONN_WEBSOCKET)
             websocket_resume_input(c);
         else
-            http_connection_handle_stored_input(c);
+            http_connection_parse_stored_input(c);
     }
     post_resume_reading_message(h);
 }
 
 /* If the time for reading is up, returns an empty buffer; libuv then reports UV_ENOBUFS. */
-static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+static void on_read_buffer_needed(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
     struct http_connection *c = container_of(handle, struct http_connection, tcp);
 
@@ -488,7 +488,7 @@ static void on_end_of_input(struct http_connection *c)
         http_connection_close(c);
 }
 
-static bool detect_tls(struct http_connection *c, const char *bytes)
+static bool detect_tls_by_first_byte(struct http_connection *c, const char *bytes)
 {
     c->sniffed = true;
     if (!c->server_loop->tls)
@@ -518,7 +518,7 @@ static void decrypt_input(struct http_connection *c, const char *bytes, size_t n
         send_raw_bytes(c, &reply, 1);
     }
     if (h->buffers.plain.n && c->state != CONN_CLOSED)
-        http_connection_handle_input(c, h->buffers.plain.p, h->buffers.plain.n);
+        http_connection_parse_input(c, h->buffers.plain.p, h->buffers.plain.n);
     reset_scratch_buffer(&h->buffers.plain);
     if (c->state == CONN_CLOSED)
         return;
@@ -530,14 +530,14 @@ static void decrypt_input(struct http_connection *c, const char *bytes, size_t n
 
 static void handle_received_bytes(struct http_connection *c, char *bytes, size_t n)
 {
-    if (!c->sniffed && !detect_tls(c, bytes)) {
+    if (!c->sniffed && !detect_tls_by_first_byte(c, bytes)) {
         struct http_connection *before = http_connection_begin_output(c);
         http_connection_refuse_request(c, 400, STR(""));
         http_connection_end_output(c, before);
     } else if (c->tls) {
         decrypt_input(c, bytes, n);
     } else {
-        http_connection_handle_input(c, bytes, n);
+        http_connection_parse_input(c, bytes, n);
     }
 }
 
@@ -573,7 +573,7 @@ static void on_bytes_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *bu
 
     if (n == 0 || n == UV_ENOBUFS)
         return;
-    loop_begin_measured_part("reading");
+    loop_set_measured_activity("reading");
     if (n < 0) {
         if (n == UV_EOF)
             on_end_of_input(c);
@@ -581,7 +581,7 @@ static void on_bytes_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *bu
             http_connection_close(c);
         return;
     }
-    stat_counter_add(&c->server_loop->counters.bytes_in, (uint64_t)n);
+    server_counter_add(&c->server_loop->counters.bytes_in, (uint64_t)n);
     if (c->preamble)
         read_proxy_preamble(c, buf->base, (size_t)n);
     else
@@ -590,7 +590,7 @@ static void on_bytes_received(uv_stream_t *stream, ssize_t n, const uv_buf_t *bu
 
 void http_connection_start_reading(struct http_connection *c)
 {
-    if (uv_read_start((uv_stream_t *)&c->tcp, on_read_alloc, on_bytes_received) != 0)
+    if (uv_read_start((uv_stream_t *)&c->tcp, on_read_buffer_needed, on_bytes_received) != 0)
         http_connection_close(c);
 }
 

@@ -60,7 +60,7 @@ struct http_server_counters {
 };
 
 /* The listening socket of one event loop. */
-struct listener_state {
+struct listening_socket {
     uv_poll_t listener;
     int listen_fd;
     bool listening;
@@ -113,7 +113,7 @@ struct server_loop {
     const struct trusted_proxy_networks *proxies;
     bool proxy_protocol;
 
-    struct listener_state accept;
+    struct listening_socket accept;
     size_t handles; /* number of open libuv handles: the listener and the connections */
     bool stopping, reported;
     struct list_link connections;
@@ -260,7 +260,7 @@ static inline struct http_connection *websocket_get_connection(const struct webs
                                               offsetof(struct http_connection, websocket));
 }
 
-static inline void stat_counter_add(_Atomic uint64_t *figure, uint64_t n)
+static inline void server_counter_add(_Atomic uint64_t *figure, uint64_t n)
 {
     /* Only the loop's thread writes counters, so no atomic addition is needed. */
     uint64_t v = atomic_load_explicit(figure, memory_order_relaxed);
@@ -292,7 +292,7 @@ static inline void http_connection_prefetch_into_cpu_cache(const struct http_con
 enum err check_port_is_free(const char *host, int port);
 int open_listening_socket(const char *host, int port, int *ret_port);
 /* Duplicates an inherited listening socket, so that all loops can accept connections from it. */
-int share_listening_socket(int socket, int *ret_port);
+int duplicate_listening_socket(int socket, int *ret_port);
 enum err server_loop_listen(struct server_loop *h, int fd);
 void server_loop_resume_accepting(struct deadline *d);
 
@@ -301,7 +301,7 @@ void server_loop_free(struct server_loop *h);
 
 void on_connection_read_timeout(struct deadline *d);
 void on_connection_send_timeout(struct deadline *d);
-void on_connection_expired(struct deadline *d);
+void on_connection_closing_timeout(struct deadline *d);
 /* http_connection_begin_output makes c the current connection and returns the previous one.
  * http_connection_end_output sends the collected output of c and restores the previous connection.
  * Call the two functions around code that may respond when no input of c is being handled. */
@@ -325,9 +325,9 @@ void http_connection_set_client_address(struct http_connection *c, const struct 
 /* Appends the address that the client connected to: "192.0.2.1:8080". */
 void http_connection_append_local_host(const struct http_connection *c, struct buf *out);
 
-void http_connection_handle_input(struct http_connection *c, char *bytes, size_t n);
+void http_connection_parse_input(struct http_connection *c, char *bytes, size_t n);
 /* Handles input that was stored because it could not be handled when it arrived. */
-void http_connection_handle_stored_input(struct http_connection *c);
+void http_connection_parse_stored_input(struct http_connection *c);
 /* Sends an error response of the server itself and closes the connection. */
 void http_connection_refuse_request(struct http_connection *c, int status, struct str headers);
 /* Notifies the application that the server refused a request. If the head was malformed, call is
@@ -338,8 +338,8 @@ void report_refused_request(const struct http_connection *c, const struct http_s
 void http_connection_pass_request_to_app(struct http_connection *c,
                                          struct http_server_request *call);
 
-size_t http_request_body_begin(struct http_connection *c, struct http_server_request *call,
-                               struct str rest);
+size_t http_request_body_start_reading(struct http_connection *c, struct http_server_request *call,
+                                       struct str rest);
 size_t http_request_body_read(struct http_connection *c, struct str bytes);
 /* Skips the body of a request that was refused before its body was read. Returns whether the
  * connection can be used for further requests. */
@@ -349,14 +349,14 @@ bool http_request_body_skip(struct http_connection *c, struct http_server_reques
 struct http_server_request *http_server_request_new(struct server_loop *h);
 void http_server_request_free(struct http_server_request *call);
 /* Properties of a request that determine how its response is encoded. */
-struct response_context {
+struct response_encoding_context {
     struct str accept_encoding;
     bool head, keep_alive, old;
 };
-void append_error_response(struct http_connection *c, const struct response_context *to, int status,
-                           struct str headers);
+void append_error_response(struct http_connection *c, const struct response_encoding_context *to,
+                           int status, struct str headers);
 bool http_status_has_body(int status);
-void append_response_head(struct server_loop *h, const struct response_context *to,
+void append_response_head(struct server_loop *h, const struct response_encoding_context *to,
                           const struct response_head *head, uint64_t length, bool zipped,
                           bool varies);
 void http_server_request_finish(struct http_connection *c, struct http_server_request *call,
@@ -372,7 +372,7 @@ bool compress_response_body(struct server_loop *h, struct str body, struct str *
 void gzip_state_free(struct gzip_state *g);
 
 bool websocket_accept_upgrade(struct http_connection *c, struct http_server_request *call);
-void websocket_handle_input(struct http_connection *c, char *bytes, size_t n);
+void websocket_decode_input(struct http_connection *c, char *bytes, size_t n);
 void websocket_resume_input(struct http_connection *c); /* handles postponed input */
 void on_websocket_output_sent(struct http_connection *c);
 void websocket_call_closed_handler(struct http_connection *c);

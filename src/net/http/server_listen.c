@@ -64,7 +64,7 @@ enum err check_port_is_free(const char *host, int port)
     return OK;
 }
 
-static int local_port_of_socket(int fd)
+static int get_local_port_of_socket(int fd)
 {
     struct sockaddr_storage got = { 0 };
     socklen_t n = sizeof got;
@@ -82,11 +82,11 @@ int open_listening_socket(const char *host, int port, int *ret_port)
         return -1;
     /* Set TCP_NODELAY on the listening socket, because accepted sockets inherit it. */
     set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    *ret_port = local_port_of_socket(fd);
+    *ret_port = get_local_port_of_socket(fd);
     return fd;
 }
 
-int share_listening_socket(int socket, int *ret_port)
+int duplicate_listening_socket(int socket, int *ret_port)
 {
     int fd = fcntl(socket, F_DUPFD_CLOEXEC, 0);
 
@@ -95,7 +95,7 @@ int share_listening_socket(int socket, int *ret_port)
         return -1;
     }
     set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    *ret_port = local_port_of_socket(fd);
+    *ret_port = get_local_port_of_socket(fd);
     return fd;
 }
 
@@ -129,7 +129,7 @@ void http_connection_append_local_host(const struct http_connection *c, struct b
     bool colons = memchr(host.p, ':', host.n) != NULL;
 
     buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p,
-               local_port_of_socket(fd));
+               get_local_port_of_socket(fd));
 }
 
 void websocket_append_local_host(const struct websocket *ws, struct buf *out)
@@ -157,8 +157,8 @@ static void accept_connection(struct server_loop *h, int fd, const struct sockad
     uv_tcp_init(loop_get_uv_loop(h->loop), &c->tcp);
     h->handles++;
     linked_list_append(&h->connections, &c->link);
-    stat_counter_add(&h->counters.accepted, 1);
-    stat_counter_add(&h->counters.open, 1);
+    server_counter_add(&h->counters.accepted, 1);
+    server_counter_add(&h->counters.open, 1);
     if (uv_tcp_open(&c->tcp, fd) != 0) {
         close(fd);
         http_connection_close(c);

@@ -41,7 +41,7 @@ static void count_sent_bytes(struct http_connection *c, struct long_response *f,
     if (f->fd < 0)
         f->text = str_skip_bytes(f->text, n);
     c->queued_bytes += n;
-    stat_counter_add(&c->server_loop->counters.bytes_out, n);
+    server_counter_add(&c->server_loop->counters.bytes_out, n);
 }
 
 /* Sends the headers and the start of the text in one system call, so that the peer is not woken for
@@ -65,7 +65,7 @@ static void send_head_and_text_start(struct http_connection *c, struct long_resp
         return; /* http_connection_flush handles a send error */
     size_t of_head = (size_t)n < h->buffers.out.n ? (size_t)n : h->buffers.out.n;
     buf_drop_first_bytes(&h->buffers.out, of_head);
-    stat_counter_add(&h->counters.bytes_out, of_head);
+    server_counter_add(&h->counters.bytes_out, of_head);
     count_sent_bytes(c, f, (size_t)n - of_head);
 }
 
@@ -173,14 +173,14 @@ static void respond_with_long_body(struct http_server_request *call,
     struct http_connection *before = http_connection_begin_output(c);
 
     call->keep_alive = call->keep_alive && !head->close && !h->stopping;
-    struct response_context to = { .keep_alive = call->keep_alive, .old = call->old };
+    struct response_encoding_context to = { .keep_alive = call->keep_alive, .old = call->old };
     append_response_head(h, &to, head, (uint64_t)f.left, zipped, zipped || varies);
     if (!http_status_has_body(head->status))
         f.left = 0;
     begin_long_response(c, call, f);
     if (nested)
         return;
-    http_connection_handle_stored_input(c);
+    http_connection_parse_stored_input(c);
     h->current = before;
 }
 

@@ -29,7 +29,7 @@ void report_refused_request(const struct http_connection *c, const struct http_s
 
 static void respond_error_and_close(struct http_connection *c, int status, struct str headers)
 {
-    struct response_context to = { .keep_alive = false };
+    struct response_encoding_context to = { .keep_alive = false };
 
     http_server_request_free(c->call);
     c->call = NULL;
@@ -91,8 +91,7 @@ static size_t find_head_length(struct http_connection *c, struct str bytes)
 }
 
 /* Copies a parsed request, but not the unused elements of its header array. */
-static struct http_request *copy_connection_send_request(struct arena *a,
-                                                         const struct http_request *r)
+static struct http_request *copy_parsed_request(struct arena *a, const struct http_request *r)
 {
     size_t n = offsetof(struct http_request, headers) + r->header_count * sizeof r->headers[0];
 
@@ -107,7 +106,7 @@ void http_connection_pass_request_to_app(struct http_connection *c,
     c->state = CONN_HANDLING;
     c->timing = TIMING_NONE;
     c->call = call;
-    stat_counter_add(&h->counters.requests, 1);
+    server_counter_add(&h->counters.requests, 1);
     h->app.request(h->app.arg, &call->x);
 }
 
@@ -128,7 +127,7 @@ static void determine_client_address(const struct http_connection *c,
         find_forwarded_client_address(c->server_loop->proxies, x->request, &a);
         x->address = address_rate_limit_key(&a);
         x->remote = str_slice(text, ip_address_format(&a, text));
-        x->secure = client_used_tls_to_proxy(x->request, x->secure);
+        x->secure = forwarded_headers_say_client_used_tls(x->request, x->secure);
     }
     x->remote = str_dup(x->arena, x->remote);
     if (x->request->method != HTTP_GET && x->request->method != HTTP_HEAD) {
@@ -153,7 +152,7 @@ static struct http_server_request *parse_request_head(struct http_connection *c,
         refuse_malformed_head(c, got < 0 ? (int)-got : 400, str_slice(bytes, n));
         return NULL;
     }
-    call->x.request = copy_connection_send_request(call->x.arena, &h->request);
+    call->x.request = copy_parsed_request(call->x.arena, &h->request);
     call->x.connection = c;
     call->x.first = !c->used;
     c->used = true;
@@ -165,7 +164,7 @@ static struct http_server_request *parse_request_head(struct http_connection *c,
     return call;
 }
 
-static size_t provider_read_request(struct http_connection *c, struct str bytes)
+static size_t read_next_request(struct http_connection *c, struct str bytes)
 {
     size_t n = find_head_length(c, bytes);
 
@@ -177,7 +176,7 @@ static size_t provider_read_request(struct http_connection *c, struct str bytes)
 
     const struct http_request *r = call->x.request;
     if (r->chunked || (r->has_length && r->length))
-        return n + http_request_body_begin(c, call, str_skip_bytes(bytes, n));
+        return n + http_request_body_start_reading(c, call, str_skip_bytes(bytes, n));
     if (!r->upgrade_websocket || !websocket_accept_upgrade(c, call))
         http_connection_pass_request_to_app(c, call);
     return n;
@@ -199,7 +198,7 @@ static bool has_too_much_unsent_output(struct http_connection *c)
     return http_connection_count_unsent_bytes(c) > MAX_UNSENT_OUTPUT;
 }
 
-static size_t handle_input_bytes(struct http_connection *c, struct str bytes)
+static size_t parse_input_into_requests(struct http_connection *c, struct str bytes)
 {
     size_t used = 0;
 
@@ -218,7 +217,7 @@ static size_t handle_input_bytes(struct http_connection *c, struct str bytes)
         else if (c->state == CONN_HEAD && used && server_loop_read_time_is_used_up(c->server_loop))
             http_connection_postpone_input(c);
         else if (c->state == CONN_HEAD && !has_too_much_unsent_output(c))
-            n = c->skip ? skip_refused_body(c, rest) : provider_read_request(c, rest);
+            n = c->skip ? skip_refused_body(c, rest) : read_next_request(c, rest);
         if (n == 0)
             break;
         used += n;
@@ -239,9 +238,9 @@ static void close_after_eof(struct http_connection *c)
         http_connection_close(c); /* close now, because the rest of the body will not arrive */
 }
 
-static void handle_postponed_input_of_connection(struct http_connection *c)
+static void parse_postponed_input_of_connection(struct http_connection *c)
 {
-    size_t used = handle_input_bytes(c, buf_as_str(&c->in));
+    size_t used = parse_input_into_requests(c, buf_as_str(&c->in));
 
     if (used == c->in.n)
         buf_clear(&c->in);
@@ -260,7 +259,8 @@ static bool must_pause_reading(const struct http_connection *c)
            (c->in.n >= MAX_UNHANDLED_INPUT && c->state != CONN_BODY && !head);
 }
 
-static void finish_handling_input(struct http_connection *c, struct http_connection *before)
+static void send_output_and_update_reading(struct http_connection *c,
+                                           struct http_connection *before)
 {
     close_after_eof(c);
     http_connection_end_output(c, before);
@@ -269,27 +269,27 @@ static void finish_handling_input(struct http_connection *c, struct http_connect
         on_websocket_output_sent(c);
 }
 
-void http_connection_handle_stored_input(struct http_connection *c)
+void http_connection_parse_stored_input(struct http_connection *c)
 {
     struct http_connection *before = http_connection_begin_output(c);
 
-    handle_postponed_input_of_connection(c);
-    finish_handling_input(c, before);
+    parse_postponed_input_of_connection(c);
+    send_output_and_update_reading(c, before);
 }
 
-void http_connection_handle_input(struct http_connection *c, char *bytes, size_t n)
+void http_connection_parse_input(struct http_connection *c, char *bytes, size_t n)
 {
     if (c->state == CONN_WEBSOCKET) {
-        websocket_handle_input(c, bytes, n);
+        websocket_decode_input(c, bytes, n);
         return;
     }
     struct http_connection *before = http_connection_begin_output(c);
     if (c->in.n) {
         buf_add(&c->in, bytes, n);
-        handle_postponed_input_of_connection(c);
+        parse_postponed_input_of_connection(c);
     } else {
-        size_t used = handle_input_bytes(c, str_slice(bytes, n));
+        size_t used = parse_input_into_requests(c, str_slice(bytes, n));
         buf_add(&c->in, bytes + used, n - used);
     }
-    finish_handling_input(c, before);
+    send_output_and_update_reading(c, before);
 }

@@ -92,7 +92,7 @@ bool http_status_has_body(int status)
 
 enum { FIXED_HEADER_BYTES = 256 }; /* upper limit in bytes for all fixed header text */
 
-void append_response_head(struct server_loop *h, const struct response_context *to,
+void append_response_head(struct server_loop *h, const struct response_encoding_context *to,
                           const struct response_head *head, uint64_t length, bool zipped,
                           bool varies)
 {
@@ -133,7 +133,7 @@ void append_response_head(struct server_loop *h, const struct response_context *
 
 /* --- responses ------------------------------------------------------------------------ */
 
-static void append_response(struct http_connection *c, const struct response_context *to,
+static void append_response(struct http_connection *c, const struct response_encoding_context *to,
                             const struct response_head *head, struct str body)
 {
     struct server_loop *h = c->server_loop;
@@ -155,8 +155,8 @@ static void append_response(struct http_connection *c, const struct response_con
         buf_add_str(&h->buffers.out, body);
 }
 
-void append_error_response(struct http_connection *c, const struct response_context *to, int status,
-                           struct str headers)
+void append_error_response(struct http_connection *c, const struct response_encoding_context *to,
+                           int status, struct str headers)
 {
     struct server_loop *h = c->server_loop;
     struct response_head head = { .status = status, .content_type = STR("application/json") };
@@ -166,7 +166,7 @@ void append_error_response(struct http_connection *c, const struct response_cont
     buf_add_str(&h->buffers.pieces, h->app.refusal_lines);
     size_t lines = h->buffers.pieces.n;
     h->app.refusal(h->app.arg, status, &h->buffers.pieces);
-    stat_counter_add(&h->counters.refused, 1);
+    server_counter_add(&h->counters.refused, 1);
     struct str all = buf_as_str(&h->buffers.pieces);
     head.headers = str_slice(all.p, lines);
     append_response(c, to, &head, str_skip_bytes(all, lines));
@@ -199,7 +199,8 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     bool keep = call->keep_alive && !head->close && !call->server_loop->stopping;
     if (c->state == CONN_AUTHORIZING_BODY)
         keep = http_request_body_skip(c, call, keep);
-    struct response_context to = { x->request->accept_encoding, call->head, keep, call->old };
+    struct response_encoding_context to = { x->request->accept_encoding, call->head, keep,
+                                            call->old };
     /* The code that is handling the input of c also sends the output. */
     if (c->server_loop->current == c) {
         append_response(c, &to, head, body);
@@ -211,7 +212,7 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     http_server_request_finish(c, call, keep);
     /* Handle requests that arrived meanwhile, then send this response and the responses of those
      * requests in one write. */
-    http_connection_handle_stored_input(c);
+    http_connection_parse_stored_input(c);
     c->server_loop->current = before;
 }
 

@@ -76,7 +76,7 @@ void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting)
     ws->out.max = max_waiting + CLOSE_FRAME_RESERVE;
 }
 
-static size_t max_unsent_bytes(const struct websocket *ws)
+static size_t get_max_unsent_bytes(const struct websocket *ws)
 {
     return ws->out.max - CLOSE_FRAME_RESERVE;
 }
@@ -89,7 +89,7 @@ size_t websocket_count_unsent_bytes(const struct websocket *ws)
     return http_connection_count_unsent_bytes(websocket_get_connection(ws)) + ws->out.n + behind;
 }
 
-static struct buf *buffer_for_next_frame(struct websocket *ws)
+static struct buf *get_buffer_for_next_frame(struct websocket *ws)
 {
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
@@ -102,7 +102,7 @@ static bool can_queue_bytes(struct websocket *ws, size_t n)
         return false;
     queue_websocket_for_iteration_end(ws);
     size_t waiting = websocket_count_unsent_bytes(ws);
-    size_t most = max_unsent_bytes(ws);
+    size_t most = get_max_unsent_bytes(ws);
     ws->cut = waiting > most || n > most - waiting;
     return !ws->cut;
 }
@@ -110,7 +110,7 @@ static bool can_queue_bytes(struct websocket *ws, size_t n)
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
     if (can_queue_bytes(ws, payload.n))
-        ws_append_frame(buffer_for_next_frame(ws), opcode, payload);
+        ws_append_frame(get_buffer_for_next_frame(ws), opcode, payload);
 }
 
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
@@ -123,7 +123,7 @@ void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const str
         n += parts[i].n;
     if (!can_queue_bytes(ws, n))
         return;
-    struct buf *out = buffer_for_next_frame(ws);
+    struct buf *out = get_buffer_for_next_frame(ws);
     size_t head_n = ws_encode_frame_head(head, opcode, n);
     if (!buf_reserve(out, head_n + n))
         return;
@@ -167,7 +167,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
                    : 0;
 
     if (n < frame.n && can_queue_bytes(ws, frame.n - n))
-        buf_add_str(buffer_for_next_frame(ws), str_skip_bytes(frame, n));
+        buf_add_str(get_buffer_for_next_frame(ws), str_skip_bytes(frame, n));
 }
 
 /* Sends as many queued bytes as the socket accepts. The rest is sent at the end of the loop
@@ -256,7 +256,7 @@ static void queue_close_frame(struct websocket *ws, int code, struct str reason)
 {
     if (ws->close_sent)
         return;
-    ws_append_close_frame(buffer_for_next_frame(ws), code, reason);
+    ws_append_close_frame(get_buffer_for_next_frame(ws), code, reason);
     ws->close_sent = true;
     queue_websocket_for_iteration_end(ws);
 }
@@ -361,7 +361,7 @@ bool websocket_accept_upgrade(struct http_connection *c, struct http_server_requ
     /* Starts the timeout for sending the handshake. */
     deadline_restart(h->timers.idle, &c->deadline);
     http_server_request_free(call);
-    stat_counter_add(&h->counters.websockets, 1);
+    server_counter_add(&h->counters.websockets, 1);
     send_handshake(c, accept);
     return true;
 }
@@ -374,7 +374,7 @@ void websocket_call_closed_handler(struct http_connection *c)
     if (ws->over)
         return;
     ws->over = true;
-    stat_counter_add(&c->server_loop->counters.websockets, (uint64_t)-1);
+    server_counter_add(&c->server_loop->counters.websockets, (uint64_t)-1);
     if (ws->on->closed)
         ws->on->closed(ws, ws->code);
 }
@@ -465,7 +465,7 @@ void websocket_resume_input(struct http_connection *c)
 
     buf_init(&c->in, waiting.max);
     http_connection_set_read_paused(c, false);
-    websocket_handle_input(c, waiting.p, waiting.n);
+    websocket_decode_input(c, waiting.p, waiting.n);
     buf_clear(&waiting);
 }
 
@@ -513,7 +513,7 @@ static void store_reader_if_incomplete(struct websocket *ws, struct ws_reader *r
     }
 }
 
-void websocket_handle_input(struct http_connection *c, char *bytes, size_t n)
+void websocket_decode_input(struct http_connection *c, char *bytes, size_t n)
 {
     struct websocket *ws = &c->websocket;
     struct ws_reader fresh;
@@ -556,7 +556,7 @@ void on_websocket_output_sent(struct http_connection *c)
     buf_init(&c->in, early.max);
     http_connection_set_read_paused(c, false);
     if (early.n)
-        websocket_handle_input(c, early.p, early.n);
+        websocket_decode_input(c, early.p, early.n);
     buf_clear(&early);
 }
 
@@ -586,7 +586,7 @@ static void send_next_message_piece(struct websocket *ws)
         queue_websocket_for_iteration_end(ws);
 }
 
-static void end_websocket_iteration(struct websocket *ws)
+static void send_websocket_output_of_iteration(struct websocket *ws)
 {
     struct http_connection *c = websocket_get_connection(ws);
 
@@ -648,6 +648,6 @@ void websockets_send_queued_output(struct server_loop *h)
             return;
         }
         linked_list_remove(&ws->dirty);
-        end_websocket_iteration(ws);
+        send_websocket_output_of_iteration(ws);
     }
 }

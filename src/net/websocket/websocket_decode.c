@@ -110,7 +110,7 @@ static bool is_control_frame(const struct ws_reader *r)
 }
 
 /* Returns the length of the frame header; 2 while too few bytes have arrived to know it. */
-static size_t frame_head_length(const struct ws_reader *r)
+static size_t get_frame_head_length(const struct ws_reader *r)
 {
     if (r->head_n < 2)
         return 2;
@@ -137,7 +137,7 @@ static int check_frame_head_start(const struct ws_reader *r)
 
 static int check_frame_length(struct ws_reader *r)
 {
-    size_t bytes = frame_head_length(r) - 6;
+    size_t bytes = get_frame_head_length(r) - 6;
     uint64_t length = bytes ? 0 : r->head[1] & LENGTH;
 
     for (size_t i = 0; i < bytes; i++)
@@ -155,13 +155,13 @@ static int check_frame_length(struct ws_reader *r)
  * close code. */
 static int read_frame_head(struct ws_reader *r, const char *bytes, size_t n, size_t *used)
 {
-    while (r->head_n < frame_head_length(r)) {
+    while (r->head_n < get_frame_head_length(r)) {
         if (*used == n)
             return 0;
         r->head[r->head_n++] = (unsigned char)bytes[(*used)++];
         int code = r->head_n == 2 ? check_frame_head_start(r) : 0;
         /* Check the payload length now, although the mask and the payload have not arrived yet. */
-        if (!code && r->head_n >= 2 && r->head_n == frame_head_length(r) - 4)
+        if (!code && r->head_n >= 2 && r->head_n == get_frame_head_length(r) - 4)
             code = check_frame_length(r);
         if (code)
             return code;

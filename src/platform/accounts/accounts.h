@@ -29,7 +29,7 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret);
 enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
 /* Inserts an account. The caller must have checked that no other account has its name or email
  * address. */
-enum err user_insert_row(struct tx *tx, const struct user *u);
+enum err user_insert_without_uniqueness_check(struct tx *tx, const struct user *u);
 
 /* Writes the types of second factors that the account has: 1 is a security key, 2 is TOTP. */
 enum err write_authenticator_types_json(struct tx *tx, snowflake user_id, struct json_writer *out);
@@ -102,11 +102,11 @@ enum err password_hash(const struct api *api, struct arena *a, struct str passwo
 
 /* Account that tools and tests create without a request. An empty password_hash means no
  * password. */
-struct new_account_data {
+struct account_to_create {
     struct str username, global_name, password_hash;
     bool bot;
 };
-enum err account_create(struct tx *tx, struct auth *auth, const struct new_account_data *draft,
+enum err account_create(struct tx *tx, struct auth *auth, const struct account_to_create *draft,
                         struct user *ret_user, struct str *ret_token);
 
 #endif

@@ -91,7 +91,7 @@ static enum err store_profile_pictures(struct call *call)
                                       &change->banner);
 }
 
-enum err prepare_modify_current_user(struct call *call)
+enum err validate_current_user_patch(struct call *call)
 {
     const struct user_patch *in = call->body;
     enum err name = OK, date = OK, email = OK;

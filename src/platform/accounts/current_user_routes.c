@@ -20,7 +20,7 @@ static const struct route routes[] = {
                "second factor in the body.",
         .auth = AUTH_USER,
         .body = &session_logout_body,
-        .prepare = prepare_log_out_login_sessions,
+        .prepare = require_proof_to_end_login_sessions,
         .handle = log_out_login_sessions,
     },
     {
@@ -73,7 +73,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &current_user_profile_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = prepare_modify_user_profile,
+        .prepare = schedule_profile_banner_storage,
         .handle = modify_current_user_profile,
     },
     { 0 },

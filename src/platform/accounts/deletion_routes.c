@@ -22,7 +22,7 @@ static const struct schema deletion_schema = {
 };
 const struct type account_deletion_body = { .kind = KIND_OBJECT, .schema = &deletion_schema };
 
-enum err prepare_delete_account(struct call *call)
+enum err require_password_and_mfa_code_of_caller(struct call *call)
 {
     const struct account_deletion_request *in = call->body;
 

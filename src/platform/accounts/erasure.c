@@ -74,7 +74,7 @@ const struct job_kind account_erasure_job = {
 
 static const char SET_DELETING[] = "update users set deleting = $2 where id = $1";
 
-static enum err set_account_deleting(struct call *call, struct user *u, bool deleting)
+static enum err set_deletion_flag_of_account(struct call *call, struct user *u, bool deleting)
 {
     u->deleting = deleting;
     call_revoke_account_tokens(call, u->id);
@@ -98,7 +98,7 @@ enum err account_schedule_deletion(struct call *call, struct user *u)
 
     if (e || owns)
         return e ? e : ERR_OWNS_THINGS;
-    e = set_account_deleting(call, u, true);
+    e = set_deletion_flag_of_account(call, u, true);
     if (!e)
         e = account_revoke_tokens(call, u->id);
     return e ? e
@@ -110,7 +110,7 @@ static const char END_PAUSE[] = "update users set disabled = 0 where id = $1 and
 
 enum err account_cancel_deletion(struct call *call, struct user *u)
 {
-    enum err e = set_account_deleting(call, u, false);
+    enum err e = set_deletion_flag_of_account(call, u, false);
 
     if (!e && u->paused) {
         u->disabled = u->paused = false;

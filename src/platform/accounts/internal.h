@@ -20,7 +20,7 @@ enum err placeholder_account_delete_claim_code(struct tx *tx, snowflake user_id)
 /* Turns a placeholder account into an ordinary account, because a person has claimed it. */
 enum err placeholder_account_make_ordinary(struct tx *tx, snowflake user_id);
 extern const struct type account_claim_body;
-enum err prepare_claim_account(struct call *call);
+enum err validate_account_claim_request(struct call *call);
 enum err claim_account(struct call *call);
 /* Creates a second code with which the account can be claimed, for a person who has logged in at
  * the server from which it was copied; valid for 15 minutes. The code that the bot has sent stays
@@ -141,17 +141,17 @@ enum err refuse_wrong_password(struct call *call); /* replies "Password does not
 enum err read_caller_after_password_check(struct call *call, struct user *ret);
 
 extern const struct type account_deletion_body;
-enum err prepare_delete_account(struct call *call);
+enum err require_password_and_mfa_code_of_caller(struct call *call);
 enum err delete_account(struct call *call);
 enum err disable_account(struct call *call);
 
-enum err prepare_modify_current_user(struct call *call);
+enum err validate_current_user_patch(struct call *call);
 enum err modify_current_user(struct call *call);
 
 /* --- current_user_profile.c ----------------------------------------------------------- */
 
 extern const struct type current_user_profile_body, current_user_profile_reply;
-enum err prepare_modify_user_profile(struct call *call);
+enum err schedule_profile_banner_storage(struct call *call);
 enum err modify_current_user_profile(struct call *call);
 
 /* --- registration.c ------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ enum err check_registration_allowed(struct call *call, struct opt_str *invite,
 /* --- handlers of the routes in current_user_routes.c ------------------------------------ */
 
 enum err get_login_sessions(struct call *call);
-enum err prepare_log_out_login_sessions(struct call *call);
+enum err require_proof_to_end_login_sessions(struct call *call);
 enum err log_out_login_sessions(struct call *call);
 extern const struct type session_list_reply, session_logout_body;
 
@@ -179,7 +179,7 @@ enum err get_user_settings(struct call *call);
 enum err modify_user_settings(struct call *call);
 /* If the user's setting default_guilds_restricted is on, adds a newly joined guild to
  * restricted_guilds, so that the guild's members cannot send direct messages to the user. */
-enum err user_settings_restrict_joined_guild(struct call *call, const struct member *m);
+enum err user_settings_restrict_dms_of_guild(struct call *call, const struct member *m);
 extern const struct user_settings user_settings_defaults; /* all settings but the locale */
 
 /* --- password_attempts.c: wrong passwords --------------------------------------------- */

@@ -93,7 +93,7 @@ static void uncount_password_attempts(struct call *call, const struct attempt_co
                                       size_t n)
 {
     while (n)
-        n--, call_uncount_from_rate_limit(call, counts[n].limit, counts[n].key);
+        n--, call_revert_rate_limit_count(call, counts[n].limit, counts[n].key);
 }
 
 /* Counts every attempt before the check, so that parallel attempts cannot exceed the limit, and

@@ -112,7 +112,7 @@ static const char FIND_CODE[] =
     "select user_id from placeholder_accounts where ((code_digest = $1 and code_expires_at > $2) "
     "or (identity_code_digest = $1 and identity_code_expires_at > $2))" CLAIMABLE;
 
-static enum err find_claimed_account(struct call *call, snowflake *ret)
+static enum err find_account_of_claim_code(struct call *call, snowflake *ret)
 {
     const struct account_claim *in = call->body;
     struct rows row;
@@ -134,7 +134,7 @@ static enum err check_claim_code(struct call *call)
 {
     snowflake id;
 
-    return find_claimed_account(call, &id);
+    return find_account_of_claim_code(call, &id);
 }
 
 static enum err hash_claim_password(struct call *call)
@@ -145,7 +145,7 @@ static enum err hash_claim_password(struct call *call)
     return password_hash(call->api, call->arena, in->password, hash);
 }
 
-enum err prepare_claim_account(struct call *call)
+enum err validate_account_claim_request(struct call *call)
 {
     const struct account_claim *in = call->body;
 
@@ -164,7 +164,7 @@ enum err claim_account(struct call *call)
     int64_t wait_ms;
     struct user user;
     snowflake id = 0;
-    enum err e = find_claimed_account(call, &id);
+    enum err e = find_account_of_claim_code(call, &id);
 
     if (!e)
         e = user_find(call->tx, id, &user);

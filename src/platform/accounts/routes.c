@@ -98,7 +98,7 @@ static enum err hash_registration_password(struct call *call)
     return password_hash(call->api, call->arena, in->password.value, hash);
 }
 
-static enum err prepare_register_account(struct call *call)
+static enum err validate_registration_request(struct call *call)
 {
     const struct registration_request *in = call->body;
     enum err closed = require_registration_open(call);
@@ -194,7 +194,7 @@ static enum err verify_login_password(struct call *call)
     return e ? e : right ? OK : refuse_invalid_login(call);
 }
 
-static enum err prepare_login(struct call *call)
+static enum err schedule_login_password_check(struct call *call)
 {
     call->read = read_login_account;
     call->hash = verify_login_password;
@@ -238,7 +238,7 @@ enum err reply_to_login_after_password_check(struct call *call, const struct use
     struct str ticket = mfa_ticket_create(call, user, undelete ? TICKET_UNDELETE : TICKET_LOGIN);
     enum err e = mfa_settings_find(call, user->id, &m);
     if (!e)
-        e = webauthn_request_options(call, user->id, ticket, &challenge);
+        e = webauthn_encode_request_options(call, user->id, ticket, &challenge);
     if (e)
         return e;
     return call_reply_with_object(
@@ -346,7 +346,7 @@ static const struct route routes[] = {
                                        EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE,
                                        FRIEND_EVENTS, EVENT_INVITE_DELETE, EVENT_NONE },
         .limit = &limit_login,
-        .prepare = prepare_register_account,
+        .prepare = validate_registration_request,
         .handle = register_account,
     },
     {
@@ -358,7 +358,7 @@ static const struct route routes[] = {
         .body = &login_body,
         .reply = &login_reply,
         .limit = &limit_login,
-        .prepare = prepare_login,
+        .prepare = schedule_login_password_check,
         .handle = log_in,
     },
     {
@@ -371,7 +371,7 @@ static const struct route routes[] = {
         .body = &account_claim_body,
         .reply = &login_reply,
         .limit = &limit_login,
-        .prepare = prepare_claim_account,
+        .prepare = validate_account_claim_request,
         .handle = claim_account,
     },
     {
@@ -428,7 +428,7 @@ static const struct route routes[] = {
         .reply = &patched_user_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_GUILD_MEMBER_UPDATE,
                                        EVENT_PRESENCE_UPDATE, EVENT_NONE },
-        .prepare = prepare_modify_current_user,
+        .prepare = validate_current_user_patch,
         .handle = modify_current_user,
     },
     {
@@ -439,7 +439,7 @@ static const struct route routes[] = {
                "cancels it. Refused while the account owns guilds, applications or teams.",
         .auth = AUTH_USER,
         .body = &account_deletion_body,
-        .prepare = prepare_delete_account,
+        .prepare = require_password_and_mfa_code_of_caller,
         .handle = delete_account,
     },
     {
@@ -449,7 +449,7 @@ static const struct route routes[] = {
         .doc = "Disable the caller's account until a login with undelete enables it.",
         .auth = AUTH_USER,
         .body = &account_deletion_body,
-        .prepare = prepare_delete_account,
+        .prepare = require_password_and_mfa_code_of_caller,
         .handle = disable_account,
     },
     {
@@ -472,7 +472,7 @@ const struct domain accounts_domain = {
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &account_erasure_job, &account_deletion_job,
                                               &registration_codes_job, NULL },
-    .hooks = &(const struct hook_listeners){ .member_joined = user_settings_restrict_joined_guild },
+    .hooks = &(const struct hook_listeners){ .member_joined = user_settings_restrict_dms_of_guild },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_OF(WITH_ACCOUNT, "notes", "user_id", "target_id") },
@@ -485,7 +485,7 @@ const struct domain accounts_domain = {
             { 0 } },
 };
 
-enum err account_create(struct tx *tx, struct auth *auth, const struct new_account_data *draft,
+enum err account_create(struct tx *tx, struct auth *auth, const struct account_to_create *draft,
                         struct user *ret_user, struct str *ret_token)
 {
     struct user user = {

@@ -115,7 +115,7 @@ static const char ADD_USER[] =
     "insert into users (id, username, global_name, email, password_hash, locale, bot, date_of_birth, "
     "verified) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-enum err user_insert_row(struct tx *tx, const struct user *u)
+enum err user_insert_without_uniqueness_check(struct tx *tx, const struct user *u)
 {
     return tx_exec(
         tx, ADD_USER,
@@ -131,7 +131,7 @@ enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken
 {
     enum err e = find_taken_name_or_email(tx, u, ret_taken);
 
-    return e || *ret_taken ? e : user_insert_row(tx, u);
+    return e || *ret_taken ? e : user_insert_without_uniqueness_check(tx, u);
 }
 
 static const char SAVE_USER[] =

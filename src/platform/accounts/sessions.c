@@ -130,11 +130,11 @@ static bool session_hash_is_in_list(const struct list *hashes, struct str hash)
     return false;
 }
 
-enum err prepare_log_out_login_sessions(struct call *call)
+enum err require_proof_to_end_login_sessions(struct call *call)
 {
     const struct session_logout *in = call->body;
 
-    return prepare_identity_check(call, &in->password, &in->code);
+    return require_identity_proof(call, &in->password, &in->code);
 }
 
 enum err end_other_login_sessions(struct call *call)

@@ -132,7 +132,7 @@ static enum err import_pending_deletion(struct world_file_importer *im, const st
     return insert_job_row(im->tx, account_deletion_job.name, id, clock_us() + weeks, STR(""));
 }
 
-static struct value world_disabled_value(const struct world_user *u)
+static struct value disabled_column_of_world_user(const struct world_user *u)
 {
     if (u->paused.given == GIVEN)
         return v_int(u->paused.value ? ACCOUNT_PAUSED : 0);
@@ -162,7 +162,7 @@ static enum err update_imported_user(struct world_file_importer *im, const struc
              sql_value_of_optional_text(u->date_of_birth), sql_value_of_optional_int(u->flags),
              sql_value_of_optional_int(u->public_flags), sql_value_of_optional_int(u->premium_type),
              sql_value_of_optional_int(u->accent_color), sql_value_of_optional_bool(u->bot),
-             sql_value_of_optional_text(u->phone), world_disabled_value(u),
+             sql_value_of_optional_text(u->phone), disabled_column_of_world_user(u),
              sql_value_of_optional_bool(u->deleting), sql_value_of_optional_text(u->pronouns),
              sql_value_of_optional_json(im, u->theme_colors)),
         NULL);
@@ -211,8 +211,8 @@ static enum err choose_placeholder_name(struct world_file_importer *im, const st
 /* Imports a placeholder account. Does not change an account that was claimed or never was a
  * placeholder, because it belongs to a person. A generated name ("user_ID") does not replace a real
  * name. */
-static enum err import_placeholder(struct world_file_importer *im, const struct world_user *in,
-                                   const struct json_path *at)
+static enum err import_placeholder_account(struct world_file_importer *im,
+                                           const struct world_user *in, const struct json_path *at)
 {
     struct world_user u = *in;
     struct opt_str avatar = { 0 };
@@ -248,7 +248,7 @@ static enum err import_user(struct world_file_importer *im, const void *entry,
     const struct world_user *u = entry;
 
     if (u->placeholder.value && u->id.given == GIVEN)
-        return import_placeholder(im, u, at);
+        return import_placeholder_account(im, u, at);
     unsigned before = im->form->problems;
     snowflake id = 0;
     enum err e =
@@ -264,8 +264,8 @@ static enum err import_user(struct world_file_importer *im, const void *entry,
     return e ? e : update_imported_user(im, u, id, at);
 }
 
-static enum err hash_passwords(const struct world_file_import_options *o, struct arena *arena,
-                               struct list *entries)
+static enum err hash_passwords_of_world_users(const struct world_file_import_options *o,
+                                              struct arena *arena, struct list *entries)
 {
     struct world_user *users = entries->items;
 
@@ -349,8 +349,8 @@ static bool world_user_from_row(struct world_file_exporter *ex, const struct row
 
 const struct world_file_fields accounts_world = { (const struct world_file_field[]){
     { NULL, "users", &world_user_list, .order = 10, .import = import_user,
-      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = world_user_from_row,
-      .count = SQL_TEXT("select count(*) from users") },
+      .prepare = hash_passwords_of_world_users, .select = { &ALL_USERS },
+      .read = world_user_from_row, .count = SQL_TEXT("select count(*) from users") },
     { NULL, "users", .order = 90, .import = issue_imported_user_token },
     { 0 },
 } };

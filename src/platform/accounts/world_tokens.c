@@ -18,8 +18,9 @@ static const char FIND_ACCOUNT[] =
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 
-static enum err replace_token(struct tx *tx, struct auth *auth, const struct wanted_token *wanted,
-                              bool *ret_found, bool *ret_bot, struct str *ret_token)
+static enum err replace_token_of_account(struct tx *tx, struct auth *auth,
+                                         const struct wanted_token *wanted, bool *ret_found,
+                                         bool *ret_bot, struct str *ret_token)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_text(wanted->username)), &row, ret_found);
@@ -40,12 +41,12 @@ static enum err replace_token(struct tx *tx, struct auth *auth, const struct wan
     return e ? e : auth_issue_token(auth, tx, &grant, ret_token);
 }
 
-static enum err replace_requested_token(struct tx *tx, void *arg)
+static enum err replace_token_in_transaction(struct tx *tx, void *arg)
 {
     struct account_token_request *w = arg;
     struct wanted_token wanted = { w->username, w->purpose, .lasts = w->lasts };
     struct str token = { 0 };
-    enum err e = replace_token(tx, w->auth, &wanted, &w->found, &w->bot, &token);
+    enum err e = replace_token_of_account(tx, w->auth, &wanted, &w->found, &w->bot, &token);
 
     snprintf(w->token, sizeof w->token, "%.*s", STR_ARGS(token));
     return e;
@@ -53,7 +54,7 @@ static enum err replace_requested_token(struct tx *tx, void *arg)
 
 enum err issue_account_token(struct store *store, struct account_token_request *request)
 {
-    return store_run_transaction_and_wait(store, STORE_WRITE, NULL, replace_requested_token,
+    return store_run_transaction_and_wait(store, STORE_WRITE, NULL, replace_token_in_transaction,
                                           request);
 }
 
@@ -71,7 +72,8 @@ enum err world_file_import_token(struct world_file_importer *im, struct str user
         form_add_error(im->form, &at, FORM_REGEX);
         return ERR_INVALID_FORM_BODY;
     }
-    enum err e = replace_token(im->tx, im->options->auth, &wanted, &found, &t.bot, &t.token);
+    enum err e =
+        replace_token_of_account(im->tx, im->options->auth, &wanted, &found, &t.bot, &t.token);
     if (!e && im->options->tokens)
         *(struct imported_account_token *)list_append(im->arena, &im->report->tokens, sizeof t) = t;
     return e;

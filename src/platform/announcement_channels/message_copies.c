@@ -185,7 +185,7 @@ static enum err update_message_copy_batch(struct call *call, snowflake source_id
     return e;
 }
 
-static enum err run_announcement_update_job(struct call *call, const struct job *job)
+static enum err run_announcement_copy_update_job(struct call *call, const struct job *job)
 {
     struct message m;
     struct channel c;
@@ -203,7 +203,7 @@ static enum err run_announcement_update_job(struct call *call, const struct job 
 const struct job_kind announcement_update_job = {
     .name = "news-change",
     .doc = "Updates the copies of a published message that was changed.",
-    .run = run_announcement_update_job,
+    .run = run_announcement_copy_update_job,
 };
 
 enum err crosspost_schedule_updating_copies(struct call *call, const struct message *m)
@@ -225,7 +225,7 @@ enum err crosspost_schedule_publishing_copies(struct call *call, const struct me
 static const char DELETE_COPIES[] =
     "delete from crossposts where source_id = $1 and message_id <= $2";
 
-static enum err run_announcement_clear_job(struct call *call, const struct job *job)
+static enum err run_announcement_copy_clear_job(struct call *call, const struct job *job)
 {
     snowflake after = 0;
     bool more;
@@ -240,7 +240,7 @@ static enum err run_announcement_clear_job(struct call *call, const struct job *
 const struct job_kind announcement_clear_job = {
     .name = "news-end",
     .doc = "Clears the copies of a published message that was deleted.",
-    .run = run_announcement_clear_job,
+    .run = run_announcement_copy_clear_job,
 };
 
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";

@@ -33,7 +33,7 @@ enum err application_read_access_level(struct tx *tx, const struct application *
     }
     enum err e = team_find(tx, a->team_id, &team);
     if (!e)
-        *ret = team_access_level_of(&team, caller->id);
+        *ret = team_access_level_of_user(&team, caller->id);
     return e;
 }
 

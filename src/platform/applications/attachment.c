@@ -32,13 +32,13 @@ static const struct multipart_part *find_uploaded_file_part(const struct call *c
     return p && p->filename ? p : NULL;
 }
 
-static enum err store_attachment(struct call *call)
+static enum err store_application_attachment(struct call *call)
 {
     return uploaded_part_store(call, snowflake_new(), find_uploaded_file_part(call), NULL,
                                call_get_stage_data(call, "attachment"));
 }
 
-enum err prepare_create_application_attachment(struct call *call)
+enum err validate_application_attachment(struct call *call)
 {
     const struct multipart_part *p = find_uploaded_file_part(call);
 
@@ -48,7 +48,7 @@ enum err prepare_create_application_attachment(struct call *call)
         return ERR_ENTITY_TOO_LARGE;
     call_store_stage_data(call, "attachment", sizeof(struct attachment));
     call->read = call_read_nothing_but_path_objects;
-    call->compute = store_attachment;
+    call->compute = store_application_attachment;
     return OK;
 }
 

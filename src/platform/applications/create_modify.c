@@ -38,7 +38,7 @@ enum err check_application_limit(struct call *call, snowflake owner_id, snowflak
 
 /* --- POST /applications --------------------------------------------------------------- */
 
-enum err prepare_create_application(struct call *call)
+enum err schedule_icon_storage_of_new_application(struct call *call)
 {
     const struct application_patch *in = call->body;
     struct application_change *change =
@@ -57,7 +57,7 @@ static enum err require_team_developer(struct call *call, snowflake team_id)
 
     if (e)
         return e;
-    enum team_access_level level = team_access_level_of(&team, call->caller->id);
+    enum team_access_level level = team_access_level_of_user(&team, call->caller->id);
     if (level == TEAM_ACCESS_NONE)
         return ERR_MISSING_ACCESS;
     return level >= TEAM_ACCESS_DEVELOPER ? OK : ERR_MISSING_PERMISSIONS;
@@ -107,7 +107,7 @@ static void probe_interactions_endpoint_if_changed(struct call *call)
                          *from = &call->target.application->interactions_endpoint_url;
 
     if (url_is_given(to) && !(url_is_given(from) && str_eq(to->value, from->value)))
-        call->await = endpoint_verify_with_pings;
+        call->await = interactions_endpoint_verify_with_pings;
 }
 
 /* Counts the installations in the read stage, because counting up to 500,000 rows would block the
@@ -138,8 +138,8 @@ static enum err read_caller_application(struct call *call)
     return e ? e : read_installation_counts(call);
 }
 
-static void prepare_application_patch(struct call *call, snowflake id,
-                                      enum err (*read_step)(struct call *))
+static void schedule_checks_of_application_patch(struct call *call, snowflake id,
+                                                 enum err (*read_step)(struct call *))
 {
     const struct application_patch *in = call->body;
     struct application_change *change =
@@ -151,16 +151,17 @@ static void prepare_application_patch(struct call *call, snowflake id,
     call->read = read_step;
 }
 
-enum err prepare_modify_application(struct call *call)
+enum err schedule_application_patch_checks(struct call *call)
 {
-    prepare_application_patch(call, call_get_path_id(call, "application.id"),
-                              read_application_to_modify);
+    schedule_checks_of_application_patch(call, call_get_path_id(call, "application.id"),
+                                         read_application_to_modify);
     return OK;
 }
 
-enum err prepare_modify_current_application(struct call *call)
+enum err schedule_current_application_patch_checks(struct call *call)
 {
-    prepare_application_patch(call, call->caller->application_id, read_caller_application);
+    schedule_checks_of_application_patch(call, call->caller->application_id,
+                                         read_caller_application);
     return OK;
 }
 

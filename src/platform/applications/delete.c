@@ -23,7 +23,7 @@ static enum err remove_application_from_guilds(struct call *call, snowflake id,
 
     for (size_t i = 0; i < guilds.count && !e; i++)
         e = application_remove_from_guild(call, &d->application, ((snowflake *)guilds.items)[i]);
-    deletion_step_count_rows(step, (int64_t)guilds.count * ROWS_COUNTED_PER_GUILD);
+    deletion_step_subtract_deleted_rows(step, (int64_t)guilds.count * ROWS_COUNTED_PER_GUILD);
     return e;
 }
 

@@ -15,7 +15,8 @@
  * it must be small. */
 enum { PROBE_MAX = 64 * 1024, PROBE_MS = 3000 };
 
-void endpoint_send_request(const struct call *call, const struct endpoint_request *r)
+void interactions_endpoint_send_request(const struct call *call,
+                                        const struct interactions_endpoint_request *r)
 {
     struct api *api = call->api;
     struct arena *arena = arena_new();
@@ -126,16 +127,17 @@ static void send_interaction_ping(struct call *call, bool wrong_signature,
 
     randombytes_buf(secret, sizeof secret);
     ping.token = str_base64url_encode(call->arena, secret, sizeof secret);
-    endpoint_send_request(call, &(struct endpoint_request){
-                                    .application = a,
-                                    .url = in->interactions_endpoint_url.value,
-                                    .body = json_column_encode(call->arena, &type_ping, &ping),
-                                    .timeout_ms = PROBE_MS,
-                                    .max_reply_bytes = PROBE_MAX,
-                                    .wrong_signature = wrong_signature,
-                                    .done = done,
-                                    .arg = call,
-                                });
+    interactions_endpoint_send_request(
+        call, &(struct interactions_endpoint_request){
+                  .application = a,
+                  .url = in->interactions_endpoint_url.value,
+                  .body = json_column_encode(call->arena, &type_ping, &ping),
+                  .timeout_ms = PROBE_MS,
+                  .max_reply_bytes = PROBE_MAX,
+                  .wrong_signature = wrong_signature,
+                  .done = done,
+                  .arg = call,
+              });
 }
 
 /* Checks the second reply of the test: the endpoint must reply with status 401 to a PING with a
@@ -164,7 +166,7 @@ static void on_ping_reply(void *arg, enum fetch_result result, int status, struc
         refuse_interactions_endpoint(arg);
 }
 
-void endpoint_verify_with_pings(struct call *call)
+void interactions_endpoint_verify_with_pings(struct call *call)
 {
     send_interaction_ping(call, false, on_ping_reply);
 }

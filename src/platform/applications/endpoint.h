@@ -8,7 +8,7 @@
 #include "net/client/fetcher.h"
 #include "platform/applications/applications.h"
 
-struct endpoint_request {
+struct interactions_endpoint_request {
     const struct application *application; /* application whose key signs the request */
     struct str url, body;
     int64_t timeout_ms;
@@ -23,11 +23,12 @@ struct endpoint_request {
 
 /* Copies the request and sends it; calls r->done with the result later. Call it on the event
  * loop of the call. */
-void endpoint_send_request(const struct call *call, const struct endpoint_request *r);
+void interactions_endpoint_send_request(const struct call *call,
+                                        const struct interactions_endpoint_request *r);
 
 /* Await stage of a call whose body (struct application_patch) sets an endpoint URL. Sends a PING
  * with a right and then one with a wrong signature. The call fails unless the endpoint accepts the
  * first and refuses the second. */
-void endpoint_verify_with_pings(struct call *call);
+void interactions_endpoint_verify_with_pings(struct call *call);
 
 #endif

@@ -95,11 +95,11 @@ enum err resolve_application(struct call *call);
 enum err resolve_caller_application(struct call *call);
 
 enum err check_application_limit(struct call *call, snowflake owner_id, snowflake team_id);
-enum err prepare_create_application(struct call *call);
+enum err schedule_icon_storage_of_new_application(struct call *call);
 enum err create_application(struct call *call);
-enum err prepare_modify_application(struct call *call);
+enum err schedule_application_patch_checks(struct call *call);
 enum err modify_application(struct call *call);
-enum err prepare_modify_current_application(struct call *call);
+enum err schedule_current_application_patch_checks(struct call *call);
 enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
 /* Removes an app from a guild without calling hook_guild_app_changing. */
@@ -111,7 +111,7 @@ extern const struct deletion_rule application_deletions[];
 /* --- attachment.c --------------------------------------------------------------------- */
 
 extern const struct type application_attachment_reply;
-enum err prepare_create_application_attachment(struct call *call);
+enum err validate_application_attachment(struct call *call);
 enum err create_application_attachment(struct call *call);
 
 #endif

@@ -7,8 +7,8 @@
 
 enum { SECRET_BYTES = 32, DIGEST_BYTES = 32 };
 
-static void derive_key_pair(const struct auth *auth, const struct application *a,
-                            unsigned char *public, unsigned char *secret)
+static void derive_signing_key_pair(const struct auth *auth, const struct application *a,
+                                    unsigned char *public, unsigned char *secret)
 {
     unsigned char seed[crypto_sign_SEEDBYTES];
 
@@ -22,7 +22,7 @@ struct str application_public_key(struct arena *arena, const struct auth *auth,
 {
     unsigned char public[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
 
-    derive_key_pair(auth, a, public, secret);
+    derive_signing_key_pair(auth, a, public, secret);
     sodium_memzero(secret, sizeof secret);
     return str_hex_encode(arena, public, sizeof public);
 }
@@ -32,7 +32,7 @@ void application_sign_bytes(const struct auth *auth, const struct application *a
 {
     unsigned char public[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
 
-    derive_key_pair(auth, a, public, secret);
+    derive_signing_key_pair(auth, a, public, secret);
     crypto_sign_detached(signature, NULL, (const unsigned char *)bytes.p, bytes.n, secret);
     sodium_memzero(secret, sizeof secret);
 }

@@ -95,7 +95,7 @@ static enum err transfer_application(struct call *call)
     enum err e = team_find(call->tx, in->team_id, &team);
     if (e)
         return e;
-    enum team_access_level level = team_access_level_of(&team, call->caller->id);
+    enum team_access_level level = team_access_level_of_user(&team, call->caller->id);
     if (level < TEAM_ACCESS_ADMIN)
         return level == TEAM_ACCESS_NONE ? ERR_MISSING_ACCESS : ERR_MISSING_PERMISSIONS;
     if (a->team_id != team.id)
@@ -156,7 +156,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
         .status = 201,
-        .prepare = prepare_create_application,
+        .prepare = schedule_icon_storage_of_new_application,
         .handle = create_application,
     },
     DETECTABLE_ROUTE("/applications/detectable", "list_detectable_applications"),
@@ -180,7 +180,7 @@ static const struct route routes[] = {
         .body = &current_application_patch_body,
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
-        .prepare = prepare_modify_current_application,
+        .prepare = schedule_current_application_patch_checks,
         .handle = modify_current_application,
     },
     {
@@ -211,7 +211,7 @@ static const struct route routes[] = {
         .body = &application_patch_body,
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
-        .prepare = prepare_modify_application,
+        .prepare = schedule_application_patch_checks,
         .admit = require_application_developer,
         .handle = modify_application,
     },
@@ -275,7 +275,7 @@ static const struct route routes[] = {
         .body_kinds = BODY_PARTS,
         .reply = &application_attachment_reply,
         .status = 200,
-        .prepare = prepare_create_application_attachment,
+        .prepare = validate_application_attachment,
         .admit = require_application_developer,
         .handle = create_application_attachment,
     },

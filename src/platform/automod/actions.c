@@ -28,7 +28,7 @@ struct broken_rule {
     const struct automod_hit *hit;
 };
 
-static struct opt_id make_optional_id(snowflake id)
+static struct opt_id optional_id_if_nonzero(snowflake id)
 {
     return (struct opt_id){ id ? GIVEN : ABSENT, id };
 }
@@ -44,9 +44,9 @@ static void emit_action_execution(struct call *call, const struct broken_rule *b
         .rule_id = b->rule->id,
         .rule_trigger_type = b->rule->trigger_type,
         .user_id = o->member->user_id,
-        .channel_id = make_optional_id(o->channel ? o->channel->id : 0),
-        .message_id = make_optional_id(o->message_id),
-        .alert_system_message_id = make_optional_id(alert),
+        .channel_id = optional_id_if_nonzero(o->channel ? o->channel->id : 0),
+        .message_id = optional_id_if_nonzero(o->message_id),
+        .alert_system_message_id = optional_id_if_nonzero(alert),
         .content = o->content,
         .matched_keyword = b->hit->keyword,
         .matched_content = b->hit->content,
@@ -57,15 +57,15 @@ static void emit_action_execution(struct call *call, const struct broken_rule *b
                     &automod_execution_schema, &event);
 }
 
-static enum err audit_rule_action(struct call *call, const struct broken_rule *b,
-                                  enum audit_log_action action)
+static enum err record_rule_action_in_audit_log(struct call *call, const struct broken_rule *b,
+                                                enum audit_log_action action)
 {
     const struct automod_offence *o = b->offence;
     struct audit_log_options options = {
         .auto_moderation_rule_name = opt_str_or_null(b->rule->name),
         .auto_moderation_rule_trigger_type =
             opt_str_or_null(str_printf(call->arena, "%lld", (long long)b->rule->trigger_type)),
-        .channel_id = make_optional_id(o->channel ? o->channel->id : 0),
+        .channel_id = optional_id_if_nonzero(o->channel ? o->channel->id : 0),
     };
 
     return audit_log_record_changes(call, o->member->guild_id, action, o->member->user_id, &options,
@@ -178,7 +178,7 @@ static enum err send_alert_message(struct call *call, const struct broken_rule *
                                  .embeds = encode_alert_embed(call, b) };
     e = message_create(call, &draft, &alert);
     if (!e)
-        e = audit_rule_action(call, b, AUDIT_AUTOMOD_ALERT);
+        e = record_rule_action_in_audit_log(call, b, AUDIT_AUTOMOD_ALERT);
     if (!e)
         emit_action_execution(call, b, action, alert.id);
     return e;
@@ -198,7 +198,7 @@ static enum err put_member_into_timeout(struct call *call, const struct broken_r
         e = member_update_and_emit(call, &m);
     }
     if (!e)
-        e = audit_rule_action(call, b, AUDIT_AUTOMOD_TIMEOUT);
+        e = record_rule_action_in_audit_log(call, b, AUDIT_AUTOMOD_TIMEOUT);
     if (!e)
         emit_action_execution(call, b, action, 0);
     return e;
@@ -218,7 +218,7 @@ static enum err quarantine_member(struct call *call, const struct broken_rule *b
         e = member_update_and_emit(call, &m);
     }
     if (!e && !b->offence->blocked)
-        e = audit_rule_action(call, b, AUDIT_AUTOMOD_QUARANTINE);
+        e = record_rule_action_in_audit_log(call, b, AUDIT_AUTOMOD_QUARANTINE);
     if (!e)
         emit_action_execution(call, b, action, 0);
     return e;
@@ -239,7 +239,7 @@ static enum err execute_rule_action(struct call *call, const struct broken_rule 
     case AUTOMOD_QUARANTINE:
         return quarantine_member(call, b, a);
     default:
-        e = audit_rule_action(call, b, AUDIT_AUTOMOD_BLOCK);
+        e = record_rule_action_in_audit_log(call, b, AUDIT_AUTOMOD_BLOCK);
         if (!e)
             emit_action_execution(call, b, a, 0);
         return e;

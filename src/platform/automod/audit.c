@@ -13,8 +13,8 @@ struct rule_audit {
     struct list changes; /* struct audit_log_change */
 };
 
-static void audit_rule_field(struct rule_audit *n, const char *key, const struct type *type,
-                             size_t offset)
+static void add_rule_field_to_audit_entry(struct rule_audit *n, const char *key,
+                                          const struct type *type, size_t offset)
 {
     audit_log_add_typed_change_to_list(n->call, &n->changes, key, type,
                                        n->before ? (const char *)n->before + offset : NULL,
@@ -41,9 +41,9 @@ static struct list copy_trigger_texts_sorted(struct arena *a, const struct list 
 
 /* Adds an audit log change "$add_…" or "$remove_…" with the texts that are in the list `of` but not
  * in the list `without`. */
-static void audit_added_or_removed_trigger_texts(struct rule_audit *n, const char *sign,
-                                                 const char *key, const struct list *of,
-                                                 const struct list *without)
+static void add_text_difference_to_audit_entry(struct rule_audit *n, const char *sign,
+                                               const char *key, const struct list *of,
+                                               const struct list *without)
 {
     struct arena *a = n->call->arena;
     struct list more = { 0 }, others = copy_trigger_texts_sorted(a, without);
@@ -61,7 +61,7 @@ static void audit_added_or_removed_trigger_texts(struct rule_audit *n, const cha
     c->new_value = opt_str_or_null(json_column_encode(a, &type_texts, &more));
 }
 
-static void audit_trigger_text_list(struct rule_audit *n, const char *key, size_t offset)
+static void add_trigger_texts_to_audit_entry(struct rule_audit *n, const char *key, size_t offset)
 {
     static const struct list none;
     const struct list *before = &none, *now = &none;
@@ -71,8 +71,8 @@ static void audit_trigger_text_list(struct rule_audit *n, const char *key, size_
             &((const struct opt_list *)((const char *)n->before->trigger_metadata + offset))->value;
     if (n->now)
         now = &((const struct opt_list *)((const char *)n->now->trigger_metadata + offset))->value;
-    audit_added_or_removed_trigger_texts(n, "add", key, now, before);
-    audit_added_or_removed_trigger_texts(n, "remove", key, before, now);
+    add_text_difference_to_audit_entry(n, "add", key, now, before);
+    add_text_difference_to_audit_entry(n, "remove", key, before, now);
 }
 
 enum err automod_write_rule_audit_entry(struct call *call, const struct automod_rule *before,
@@ -84,19 +84,25 @@ enum err automod_write_rule_audit_entry(struct call *call, const struct automod_
                                    : now   ? AUDIT_AUTOMOD_RULE_UPDATE
                                            : AUDIT_AUTOMOD_RULE_DELETE;
 
-    audit_rule_field(&n, "name", &type_text, offsetof(struct automod_rule, name));
-    audit_rule_field(&n, "event_type", &type_int, offsetof(struct automod_rule, event_type));
-    audit_rule_field(&n, "trigger_type", &type_int, offsetof(struct automod_rule, trigger_type));
-    audit_rule_field(&n, "actions", &type_automod_actions, offsetof(struct automod_rule, actions));
-    audit_rule_field(&n, "enabled", &type_bool, offsetof(struct automod_rule, enabled));
-    audit_rule_field(&n, "exempt_roles", &type_ids, offsetof(struct automod_rule, exempt_roles));
-    audit_rule_field(&n, "exempt_channels", &type_ids,
-                     offsetof(struct automod_rule, exempt_channels));
-    audit_trigger_text_list(&n, "keyword_filter",
-                            offsetof(struct automod_metadata, keyword_filter));
-    audit_trigger_text_list(&n, "regex_patterns",
-                            offsetof(struct automod_metadata, regex_patterns));
-    audit_trigger_text_list(&n, "allow_list", offsetof(struct automod_metadata, allow_list));
+    add_rule_field_to_audit_entry(&n, "name", &type_text, offsetof(struct automod_rule, name));
+    add_rule_field_to_audit_entry(&n, "event_type", &type_int,
+                                  offsetof(struct automod_rule, event_type));
+    add_rule_field_to_audit_entry(&n, "trigger_type", &type_int,
+                                  offsetof(struct automod_rule, trigger_type));
+    add_rule_field_to_audit_entry(&n, "actions", &type_automod_actions,
+                                  offsetof(struct automod_rule, actions));
+    add_rule_field_to_audit_entry(&n, "enabled", &type_bool,
+                                  offsetof(struct automod_rule, enabled));
+    add_rule_field_to_audit_entry(&n, "exempt_roles", &type_ids,
+                                  offsetof(struct automod_rule, exempt_roles));
+    add_rule_field_to_audit_entry(&n, "exempt_channels", &type_ids,
+                                  offsetof(struct automod_rule, exempt_channels));
+    add_trigger_texts_to_audit_entry(&n, "keyword_filter",
+                                     offsetof(struct automod_metadata, keyword_filter));
+    add_trigger_texts_to_audit_entry(&n, "regex_patterns",
+                                     offsetof(struct automod_metadata, regex_patterns));
+    add_trigger_texts_to_audit_entry(&n, "allow_list",
+                                     offsetof(struct automod_metadata, allow_list));
     return audit_log_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 

@@ -22,7 +22,7 @@ enum err automod_collect_member_names(struct call *call, const struct member *m,
     return OK;
 }
 
-static enum err read_rules_version(struct call *call, snowflake guild_id, snowflake *ret)
+static enum err read_automod_rules_version(struct call *call, snowflake guild_id, snowflake *ret)
 {
     struct rows row;
     bool found;
@@ -92,7 +92,7 @@ enum err automod_check_new_member(struct call *call, const struct member *m)
     struct list hits, rules;
     struct str name;
     snowflake version;
-    enum err e = read_rules_version(call, m->guild_id, &version);
+    enum err e = read_automod_rules_version(call, m->guild_id, &version);
 
     if (e || !version || (m->user && m->user->bot.value))
         return e;
@@ -122,7 +122,7 @@ enum err automod_on_account_changed(struct call *call, const struct user *user)
         e = member_find(call->tx, ((snowflake *)guilds.items)[i], user->id, &m);
         m.user = user;
         if (!e)
-            e = read_rules_version(call, m.guild_id, &version);
+            e = read_automod_rules_version(call, m.guild_id, &version);
         if (!e)
             e = end_quarantine_if_names_allowed(call, &m, version);
         if (!e && !(m.flags & MEMBER_QUARANTINED))

@@ -20,7 +20,7 @@ static void match_texts_with_rule_set(const struct automod_rule_set *s, struct a
         automod_rule_set_find_hits(s, AUTOMOD_ON_MESSAGE, arena, j->text, &j->hits);
     if (j->name.n && automod_rule_set_checks_names(s))
         automod_rule_set_find_hits(s, AUTOMOD_ON_PROFILE, arena, j->name, &j->named);
-    j->spam = automod_rule_set_spam_rule(s);
+    j->spam = automod_rule_set_get_spam_rule(s);
     j->found = true;
 }
 

@@ -24,8 +24,8 @@ static const struct schema incident_schema = {
 };
 const struct type incident_body = { .kind = KIND_OBJECT, .schema = &incident_schema };
 
-static enum err apply_restriction_end(struct call *call, const char *field, struct opt_int in,
-                                      struct opt_int *stop)
+static enum err set_end_time_of_restriction(struct call *call, const char *field, struct opt_int in,
+                                            struct opt_int *stop)
 {
     if (in.given == GIVEN && in.value > clock_us() + MAX_RESTRICTION_US)
         return call_add_field_error(call, field, "NUMBER_TYPE_MAX",
@@ -76,14 +76,14 @@ enum err put_incident_actions(struct call *call)
     const struct guild_incidents *in = call->body;
     const struct guild *g = call->target.guild;
     struct guild_incidents now = g->incidents_data ? *g->incidents_data : none;
-    enum err e = apply_restriction_end(call, "invites_disabled_until", in->invites_disabled_until,
-                                       &now.invites_disabled_until);
-    enum err other = apply_restriction_end(call, "dms_disabled_until", in->dms_disabled_until,
-                                           &now.dms_disabled_until);
+    enum err e = set_end_time_of_restriction(
+        call, "invites_disabled_until", in->invites_disabled_until, &now.invites_disabled_until);
+    enum err other = set_end_time_of_restriction(call, "dms_disabled_until", in->dms_disabled_until,
+                                                 &now.dms_disabled_until);
 
     if (e || other)
         return e ? e : other;
-    e = guild_update_incidents(call->tx, g->id, &now);
+    e = guild_update_incident_restrictions(call->tx, g->id, &now);
     if (!e)
         e = audit_log_record_object_change(call, g->id, AUDIT_GUILD_UPDATE, g->id,
                                            audited_incidents, g->incidents_data, &now);

@@ -174,7 +174,7 @@ bool automod_rule_set_is_slow(const struct automod_rule_set *s, size_t bytes)
     return (s->cost + keyword_automaton_get_cost(s->words)) * bytes > MAX_STEPS_IN_TRANSACTION;
 }
 
-snowflake automod_rule_set_spam_rule(const struct automod_rule_set *s)
+snowflake automod_rule_set_get_spam_rule(const struct automod_rule_set *s)
 {
     for (size_t i = 0; i < s->rule_count; i++)
         if (s->rules[i].trigger == AUTOMOD_SPAM)

@@ -27,7 +27,7 @@ bool automod_rule_set_is_slow(const struct automod_rule_set *s, size_t bytes);
 void automod_rule_set_find_hits(const struct automod_rule_set *s, enum automod_event event,
                                 struct arena *arena, struct str text, struct list *ret);
 /* Returns the id of the set's rule against spam; 0 if there is none. */
-snowflake automod_rule_set_spam_rule(const struct automod_rule_set *s);
+snowflake automod_rule_set_get_spam_rule(const struct automod_rule_set *s);
 /* Returns true if a rule of the set applies to the names of members. */
 bool automod_rule_set_checks_names(const struct automod_rule_set *s);
 

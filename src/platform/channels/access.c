@@ -12,9 +12,10 @@
 
 /* Computes a member's permissions in a channel, including those that are withheld from a member
  * without a second factor. */
-static enum err compute_permissions_with_withheld(struct tx *tx, const struct member_access *s,
-                                                  const struct channel *c,
-                                                  struct permission_trace *trace, uint64_t *ret)
+static enum err compute_permissions_including_withheld(struct tx *tx, const struct member_access *s,
+                                                       const struct channel *c,
+                                                       struct permission_trace *trace,
+                                                       uint64_t *ret)
 {
     const struct list *overwrites = &c->permission_overwrites.value;
     struct channel parent;
@@ -41,7 +42,7 @@ enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
     uint64_t all = 0;
 
     if (c)
-        e = compute_permissions_with_withheld(tx, s, c, trace, &all);
+        e = compute_permissions_including_withheld(tx, s, c, trace, &all);
     else
         all = permissions_in_guild_traced(&s->input, trace);
     *ret = all & ~s->withheld;
@@ -55,7 +56,7 @@ enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
 enum err member_permissions_in_channel(struct tx *tx, const struct member_access *s,
                                        const struct channel *c, uint64_t *ret)
 {
-    enum err e = compute_permissions_with_withheld(tx, s, c, NULL, ret);
+    enum err e = compute_permissions_including_withheld(tx, s, c, NULL, ret);
 
     *ret &= ~s->withheld;
     return e;
@@ -65,12 +66,12 @@ enum err permission_error_in_channel(struct tx *tx, const struct member_access *
                                      const struct channel *c, uint64_t any)
 {
     uint64_t all;
-    enum err e = compute_permissions_with_withheld(tx, s, c, NULL, &all);
+    enum err e = compute_permissions_including_withheld(tx, s, c, NULL, &all);
 
-    return e ? e : get_missing_permission_error(all & s->withheld, any);
+    return e ? e : get_error_for_missing_permissions(all & s->withheld, any);
 }
 
-static void set_target_permissions(struct call_path_objects *t, uint64_t all)
+static void set_permissions_of_path_objects(struct call_path_objects *t, uint64_t all)
 {
     t->permissions = all & ~t->member_access->withheld;
     t->member_access->withheld_here = all & t->member_access->withheld;
@@ -92,8 +93,8 @@ static enum err resolve_guild(struct call *call)
         return call->route->visitors(call);
     }
     if (!e)
-        set_target_permissions(&call->target,
-                               permissions_in_guild(&call->target.member_access->input));
+        set_permissions_of_path_objects(&call->target,
+                                        permissions_in_guild(&call->target.member_access->input));
     return e;
 }
 
@@ -127,10 +128,10 @@ enum err resolve_channel_by_id(struct call *call, snowflake id)
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
-        e = compute_permissions_with_withheld(call->tx, call->target.member_access, c, NULL,
-                                              &perms);
+        e = compute_permissions_including_withheld(call->tx, call->target.member_access, c, NULL,
+                                                   &perms);
     if (!e)
-        set_target_permissions(&call->target, perms);
+        set_permissions_of_path_objects(&call->target, perms);
     if (!e && !(call->target.permissions & PERMISSION(VIEW_CHANNEL)))
         e = ERR_MISSING_ACCESS;
     return e;

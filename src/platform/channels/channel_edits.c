@@ -144,7 +144,7 @@ static bool overwrites_are_equal(const struct overwrite *a, const struct overwri
 static const char IS_MEMBER[] = "select 1 from members where guild_id = $1 and user_id = $2";
 
 /* Adds a form error unless the overwrite is for a role or a member of the guild. */
-static enum err check_overwrite_target(struct call *call, const struct overwrite *o)
+static enum err check_overwrite_target_is_in_guild(struct call *call, const struct overwrite *o)
 {
     snowflake guild_id = call->target.member_access->guild_id;
     struct role role;
@@ -186,7 +186,7 @@ enum err check_overwrites_permission(struct call *call, const struct list *wante
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
             return call_get_rank_too_low_error(call);
-        enum err e = check_overwrite_target(call, &o[i]);
+        enum err e = check_overwrite_target_is_in_guild(call, &o[i]);
         if (e)
             return e;
     }

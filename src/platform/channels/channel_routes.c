@@ -43,7 +43,7 @@ static enum err store_icon_if_group(struct call *call)
     return OK;
 }
 
-enum err prepare_modify_channel(struct call *call)
+enum err schedule_group_icon_storage(struct call *call)
 {
     const struct channel_edit *in = call->body;
 
@@ -160,8 +160,8 @@ static enum err modify_guild_channel(struct call *call)
     channel_edit_apply(in, &c);
     e = channel_update(call->tx, &c);
     bool singly = in->permission_overwrites.given != ABSENT &&
-                  overwrites_are_audited_singly(&before.permission_overwrites.value,
-                                                &in->permission_overwrites.value);
+                  overwrites_get_own_audit_entries(&before.permission_overwrites.value,
+                                                   &in->permission_overwrites.value);
     if (in->permission_overwrites.given != ABSENT && !singly)
         c.permission_overwrites.value = in->permission_overwrites.value;
     if (!e)

@@ -70,7 +70,7 @@ enum err explain_permission(struct tx *tx, const struct member_access *s, const 
                             unsigned permission_bit, struct permission_explanation *ret);
 /* Listener of the hook call_refused. Explains which permission is missing, in which channel, and
  * why. */
-enum err explain_access_refusal(struct call *call, const struct call_refusal *refusal);
+enum err explain_access_refusal(struct call *call, const struct call_refusal_cause *refusal);
 
 /* Returns the error for a member who needs one of the permissions `any` in the channel and has none
  * of them. */
@@ -81,8 +81,9 @@ enum err permission_error_in_channel(struct tx *tx, const struct member_access *
  * 100,000, so only one page of channels is in memory. `write` encodes one channel with its
  * recipients. */
 typedef void channel_json_writer(void *arg, const struct channel *c, struct json_writer *out);
-enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_json_writer *write,
-                                  void *arg, struct json_writer *out);
+enum err write_user_private_channels_json(struct tx *tx, snowflake user_id,
+                                          channel_json_writer *write, void *arg,
+                                          struct json_writer *out);
 
 /* Lists all channels of a guild with their overwrites, and its open threads in ret_threads. */
 enum err guild_channels_list(struct tx *tx, snowflake guild_id, struct list *ret_channels,

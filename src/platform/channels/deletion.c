@@ -32,7 +32,7 @@ static enum err delete_channels_with_sql(struct call *call, struct sql next, sno
         e = find_next_channel_to_delete(call->tx, next, id, &channel_id, &found);
         if (!e && found)
             e = deletion_apply_all_rules(call, WITH_CHANNEL, channel_id, step);
-        deletion_step_count_rows(step, ROWS_OF_EMPTY_CHANNEL);
+        deletion_step_subtract_deleted_rows(step, ROWS_OF_EMPTY_CHANNEL);
     }
     return e;
 }
@@ -94,7 +94,7 @@ const struct job_kind channel_deletion_job = {
 static const char MARK_OF_GUILD[] = "update channels set type = -1 where guild_id = $1 and "
                                     "thread_archived = 0 and not type between 10 and 12";
 
-enum err channels_mark_deleted_of_guild(struct call *call, snowflake guild_id)
+enum err channels_mark_of_deleted_guild(struct call *call, snowflake guild_id)
 {
     return tx_exec(call->tx, MARK_OF_GUILD, BIND(v_id(guild_id)), NULL);
 }

@@ -31,8 +31,8 @@ enum err channel_read_overwrites(struct tx *tx, struct channel *c);
 enum err channel_list_children(struct tx *tx, snowflake parent_id, struct list *ret);
 /* Lists at most `limit` private channels of the user's channel list whose id is greater than
  * `after`, with their recipients. */
-enum err user_channels_list_page(struct tx *tx, snowflake user_id, snowflake after, int64_t limit,
-                                 struct list *ret);
+enum err user_private_channels_list_page(struct tx *tx, snowflake user_id, snowflake after,
+                                         int64_t limit, struct list *ret);
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
 /* Counts the channels of a guild, without threads. *ret_top is the highest channel position; -1 if
  * there is no channel. */
@@ -61,7 +61,8 @@ enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake 
 enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed);
 /* Reads the recipients of `channels`, which must be sorted by id and contain only channels of the
  * user's channel list. */
-enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct list *channels);
+enum err user_private_channels_read_recipients(struct tx *tx, snowflake user_id,
+                                               struct list *channels);
 enum err channel_recipient_delete(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err channel_hide_from_recipient(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err user_count_group_channels(struct tx *tx, snowflake user_id, int64_t *ret);
@@ -134,7 +135,7 @@ enum err delete_forum_tag(struct call *call);
 
 /* True if each changed overwrite gets an audit log entry of its own. If too many overwrites
  * changed, the result is false, and one audit log entry of the channel lists all of them. */
-bool overwrites_are_audited_singly(const struct list *before, const struct list *now);
+bool overwrites_get_own_audit_entries(const struct list *before, const struct list *now);
 enum err audit_log_record_overwrite_changes(struct call *call, const struct list *before,
                                             const struct list *now);
 /* Fields of a channel that the audit log records. */
@@ -154,7 +155,7 @@ enum err list_guild_channels(struct call *call);
 enum err create_guild_channel(struct call *call);
 enum err move_guild_channels(struct call *call);
 enum err get_channel(struct call *call);
-enum err prepare_modify_channel(struct call *call);
+enum err schedule_group_icon_storage(struct call *call);
 enum err check_modify_channel_permission(struct call *call);
 enum err modify_channel(struct call *call);
 enum err delete_or_leave_channel(struct call *call);
@@ -197,7 +198,7 @@ extern const struct job_kind thread_archiving_job;
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
-enum err channels_mark_deleted_of_guild(struct call *call, snowflake guild_id);
+enum err channels_mark_of_deleted_guild(struct call *call, snowflake guild_id);
 extern const struct job_kind channel_deletion_job;
 extern const struct deletion_rule channel_deletions[];
 

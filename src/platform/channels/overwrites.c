@@ -33,8 +33,8 @@ static const struct field audited_overwrite[] = {
 
 /* Writes the audit log entry of an overwrite. before is NULL if it is new; now is NULL if it was
  * deleted. */
-static enum err audit_overwrite_change(struct call *call, const struct overwrite *before,
-                                       const struct overwrite *now)
+static enum err record_overwrite_in_audit_log(struct call *call, const struct overwrite *before,
+                                              const struct overwrite *now)
 {
     const struct channel *c = call->target.channel;
     const struct overwrite *any = now ? now : before;
@@ -56,7 +56,7 @@ static enum err audit_overwrite_change(struct call *call, const struct overwrite
     return audit_log_record_changes(call, c->guild_id.value, action, c->id, &options, changes);
 }
 
-bool overwrites_are_audited_singly(const struct list *before, const struct list *now)
+bool overwrites_get_own_audit_entries(const struct list *before, const struct list *now)
 {
     return before->count + now->count <= MAX_AUDITED_SINGLY;
 }
@@ -71,11 +71,11 @@ enum err audit_log_record_overwrite_changes(struct call *call, const struct list
         const struct overwrite *was = overwrite_list_find(before, new[i].id);
 
         if (!was || was->allow != new[i].allow || was->deny != new[i].deny)
-            e = audit_overwrite_change(call, was, &new[i]);
+            e = record_overwrite_in_audit_log(call, was, &new[i]);
     }
     for (size_t i = 0; !e && i < before->count; i++)
         if (!overwrite_list_find(now, old[i].id))
-            e = audit_overwrite_change(call, &old[i], NULL);
+            e = record_overwrite_in_audit_log(call, &old[i], NULL);
     return e;
 }
 
@@ -102,7 +102,7 @@ enum err put_overwrite(struct call *call)
     if (!e)
         e = channel_overwrite_write(call->tx, c->id, &o);
     if (!e)
-        e = audit_overwrite_change(call, before, &o);
+        e = record_overwrite_in_audit_log(call, before, &o);
     return e ? e : emit_and_propagate_overwrites(call, now->count + !before);
 }
 
@@ -122,6 +122,6 @@ enum err delete_overwrite(struct call *call)
         return ERR_UNKNOWN_OVERWRITE;
     e = tx_exec(call->tx, DELETE_OVERWRITE, BIND(v_id(c->id), v_id(id)), NULL);
     if (!e)
-        e = audit_overwrite_change(call, before, NULL);
+        e = record_overwrite_in_audit_log(call, before, NULL);
     return e ? e : emit_and_propagate_overwrites(call, c->permission_overwrites.value.count - 1);
 }

@@ -256,7 +256,8 @@ static struct str format_cause_and_fix(const struct explainer *x, uint64_t bit)
                       describe_fix_of_permission_step(s->kind));
 }
 
-static void add_explained_step(struct explainer *x, struct list *steps, struct str text, bool has)
+static void append_explained_permission_step(struct explainer *x, struct list *steps,
+                                             struct str text, bool has)
 {
     struct explained_permission_step *s = list_append(x->arena, steps, sizeof *s);
 
@@ -271,23 +272,24 @@ static struct list list_explained_steps(struct explainer *x, uint64_t bit)
     bool roles_done = false;
 
     if (!x->access->input.owner)
-        add_explained_step(x, &steps,
-                           str_printf(x->arena, "%.*s does not own the server", STR_ARGS(x->user)),
-                           false);
+        append_explained_permission_step(
+            x, &steps, str_printf(x->arena, "%.*s does not own the server", STR_ARGS(x->user)),
+            false);
     for (size_t i = 0; i <= trace->count; i++) {
         const struct permission_step *s = i < trace->count ? &trace->steps[i] : NULL;
 
         if (!roles_done && (!s || s->kind != STEP_ROLE)) {
             roles_done = true;
             if (!(x->access->input.base & bit) && !x->access->input.owner)
-                add_explained_step(x, &steps,
-                                   str_printf(x->arena, "none of the roles (%.*s) grants %s",
-                                              STR_ARGS(format_member_role_names(x)), name),
-                                   false);
+                append_explained_permission_step(
+                    x, &steps,
+                    str_printf(x->arena, "none of the roles (%.*s) grants %s",
+                               STR_ARGS(format_member_role_names(x)), name),
+                    false);
         }
         struct str words = s ? format_step_sentence(x, s, bit, name) : STR("");
         if (words.n)
-            add_explained_step(x, &steps, words, s->after & bit);
+            append_explained_permission_step(x, &steps, words, s->after & bit);
     }
     return steps;
 }
@@ -327,7 +329,7 @@ static enum err explain_missing_permissions(struct call *call, const struct chan
     if (e || why.allowed)
         return e;
     buf_init(&names, 1024);
-    append_permission_names(&names, rest);
+    permission_set_append_names(&names, rest);
     call_set_refusal_cause(call, "%.*s%s%.*s%s", STR_ARGS(why.cause),
                            !rest ? ""
                            : any ? "; instead, "
@@ -395,7 +397,7 @@ static enum err explain_member_restriction(struct call *call)
                : OK;
 }
 
-enum err explain_access_refusal(struct call *call, const struct call_refusal *refusal)
+enum err explain_access_refusal(struct call *call, const struct call_refusal_cause *refusal)
 {
     const struct call_path_objects *t = &call->target;
     bool member = call->caller && t->member_access && t->member_access->member;

@@ -183,13 +183,13 @@ static const char CHANNELS_OF_USER[] =
     "select " CHANNEL_COLUMNS " from recipients r join channels on id = r.channel_id "
     "where r.user_id = $1 and r.closed = 0 and r.channel_id > $2 order by r.channel_id limit $3";
 
-enum err user_channels_list_page(struct tx *tx, snowflake user_id, snowflake after, int64_t limit,
-                                 struct list *ret)
+enum err user_private_channels_list_page(struct tx *tx, snowflake user_id, snowflake after,
+                                         int64_t limit, struct list *ret)
 {
     enum err e = tx_read_list(tx, CHANNELS_OF_USER, BIND(v_id(user_id), v_id(after), v_int(limit)),
                               sizeof(struct channel), channel_from_row, ret);
 
-    return e ? e : user_channels_read_recipients(tx, user_id, ret);
+    return e ? e : user_private_channels_read_recipients(tx, user_id, ret);
 }
 
 /* The type of a channel that is being deleted is negative; such channels are not found. */

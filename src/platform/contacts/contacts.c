@@ -151,7 +151,7 @@ static enum err compute_contact_digests(struct call *call)
     return OK;
 }
 
-static enum err prepare_put_contacts(struct call *call)
+static enum err schedule_contact_digest_computation(struct call *call)
 {
     call->compute = compute_contact_digests;
     return OK;
@@ -387,7 +387,7 @@ static const struct route routes[] = {
         .reply = &contacts_reply,
         .fires = (const enum event[]){ SUGGESTION_EVENTS, EVENT_NONE },
         .limit = &limit_contacts,
-        .prepare = prepare_put_contacts,
+        .prepare = schedule_contact_digest_computation,
         .handle = put_contacts,
     },
     {

@@ -208,8 +208,9 @@ static bool guild_contains_text(struct arena *arena, const struct discoverable_g
             text_contains(arena, g->description.value, normalized));
 }
 
-static bool guild_matches(struct arena *arena, const struct discoverable_guild *g,
-                          const struct discoverable_guilds_query *in, struct str normalized)
+static bool guild_matches_list_query(struct arena *arena, const struct discoverable_guild *g,
+                                     const struct discoverable_guilds_query *in,
+                                     struct str normalized)
 {
     if (in->categories.given == GIVEN && !guild_has_one_category(g, &in->categories.value))
         return false;
@@ -269,7 +270,7 @@ static enum err read_matching_guilds(struct call *call, const struct discoverabl
         return e;
     while (rows_next(&r)) {
         discoverable_guild_from_row(&r, &g);
-        if (!guild_matches(call->arena, &g, in, text))
+        if (!guild_matches_list_query(call->arena, &g, in, text))
             continue;
         if (page->total >= in->offset && page->total < in->offset + in->limit)
             *(struct discoverable_guild *)list_append(call->arena, &page->guilds, sizeof g) = g;

@@ -14,7 +14,7 @@ static bool emoji_allows_any_of_roles(const struct emoji *e, const struct list *
 
 /* Checks the use of an emoji that belongs to another guild or is restricted to roles. The account
  * must be a member of the emoji's guild and, if the emoji has roles, have one of them. */
-static enum err check_emoji_use_as_member(struct tx *tx, const struct emoji_user *account,
+static enum err check_emoji_use_as_member(struct tx *tx, const struct emoji_use_context *account,
                                           const struct emoji *emoji)
 {
     struct member_access there;
@@ -25,7 +25,7 @@ static enum err check_emoji_use_as_member(struct tx *tx, const struct emoji_user
     return e || emoji_allows_any_of_roles(emoji, &there.member->roles) ? e : ERR_UNKNOWN_EMOJI;
 }
 
-enum err emoji_find_usable(struct tx *tx, const struct emoji_user *account, snowflake id,
+enum err emoji_find_usable(struct tx *tx, const struct emoji_use_context *account, snowflake id,
                            struct emoji *ret)
 {
     struct emoji emoji;

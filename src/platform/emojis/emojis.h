@@ -35,7 +35,7 @@ enum err check_expression_permission(const struct call *call, snowflake user_id)
 /* --- permission to use emoji ---------------------------------------------------------- */
 
 /* An account, and the channel in which it wants to use an emoji. */
-struct emoji_user {
+struct emoji_use_context {
     snowflake user_id;        /* id of the account; 0 if a webhook uses the emoji */
     snowflake application_id; /* id of the app; 0 if the account is not an app */
     snowflake guild_id;       /* guild in which the emoji is used; 0 in a private channel */
@@ -43,7 +43,7 @@ struct emoji_user {
 };
 /* Finds an emoji. Returns ERR_UNKNOWN_EMOJI if it does not exist or the account may not use it
  * there. */
-enum err emoji_find_usable(struct tx *tx, const struct emoji_user *account, snowflake id,
+enum err emoji_find_usable(struct tx *tx, const struct emoji_use_context *account, snowflake id,
                            struct emoji *ret);
 
 /* --- request bodies of guild and application emoji ----------------------------------- */
@@ -65,7 +65,7 @@ struct emoji_upload {
 
 /* Schedules `check` and then the storage of the new emoji's picture, both before the handler. Call
  * it in the prepare stage of a route that creates an emoji. */
-enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call));
+enum err emoji_schedule_picture_storage(struct call *call, enum err (*check)(struct call *call));
 /* Builds an emoji from the call's body. The caller then sets the field guild_id or
  * application_id. */
 struct emoji emoji_from_create_request(struct call *call);

@@ -59,8 +59,8 @@ static enum err get_guild_emoji(struct call *call)
 /* --- audit log entries --------------------------------------------------------------- */
 
 /* Writes the audit log entry of an emoji. before is NULL for a new emoji, now for a deleted one. */
-static enum err audit_emoji_change(struct call *call, enum audit_log_action action,
-                                   const struct emoji *before, const struct emoji *now)
+static enum err record_emoji_in_audit_log(struct call *call, enum audit_log_action action,
+                                          const struct emoji *before, const struct emoji *now)
 {
     const struct emoji *any = now ? now : before;
     struct list changes = { 0 };
@@ -101,9 +101,9 @@ static enum err check_emoji_limit(struct call *call)
     return animated ? ERR_MAX_ANIMATED_EMOJIS : ERR_MAX_EMOJIS;
 }
 
-static enum err prepare_create_guild_emoji(struct call *call)
+static enum err schedule_picture_storage_of_new_emoji(struct call *call)
 {
-    return emoji_prepare_upload(call, check_emoji_limit);
+    return emoji_schedule_picture_storage(call, check_emoji_limit);
 }
 
 static enum err create_guild_emoji(struct call *call)
@@ -118,7 +118,7 @@ static enum err create_guild_emoji(struct call *call)
     if (!e)
         e = emoji_insert(call->tx, &emoji);
     if (!e)
-        e = audit_emoji_change(call, AUDIT_EMOJI_CREATE, NULL, &emoji);
+        e = record_emoji_in_audit_log(call, AUDIT_EMOJI_CREATE, NULL, &emoji);
     if (!e)
         e = guild_emojis_emit_update(call, emoji.guild_id);
     return e ? e : reply_with_emoji(call, &emoji);
@@ -157,7 +157,7 @@ static enum err modify_guild_emoji(struct call *call)
         return e ? e : reply_with_emoji(call, &now);
     e = emoji_update(call->tx, &now);
     if (!e)
-        e = audit_emoji_change(call, AUDIT_EMOJI_UPDATE, before, &now);
+        e = record_emoji_in_audit_log(call, AUDIT_EMOJI_UPDATE, before, &now);
     if (!e)
         e = guild_emojis_emit_update(call, now.guild_id);
     return e ? e : reply_with_emoji(call, &now);
@@ -169,7 +169,7 @@ static enum err delete_guild_emoji(struct call *call)
     enum err e = emoji_delete(call, emoji);
 
     if (!e)
-        e = audit_emoji_change(call, AUDIT_EMOJI_DELETE, emoji, NULL);
+        e = record_emoji_in_audit_log(call, AUDIT_EMOJI_DELETE, emoji, NULL);
     if (!e)
         e = hook_emoji_deleted(call, emoji);
     return e ? e : guild_emojis_emit_update(call, emoji->guild_id);
@@ -238,7 +238,7 @@ static const struct route routes[] = {
         .status = 201,
         .fires = EMOJI_EVENTS,
         .limit = &limit_expression_writes,
-        .prepare = prepare_create_guild_emoji,
+        .prepare = schedule_picture_storage_of_new_emoji,
         .handle = create_guild_emoji,
     },
     {

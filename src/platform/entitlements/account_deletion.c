@@ -60,6 +60,6 @@ enum err entitlements_delete_of_account(struct call *call, snowflake user_id,
     e = rows_end(&rows);
     for (size_t i = 0; !e && i < gone.count; i++)
         e = delete_and_emit_entitlement(call, (struct deleted_entitlement *)gone.items + i);
-    deletion_step_count_rows(step, (int64_t)gone.count);
+    deletion_step_subtract_deleted_rows(step, (int64_t)gone.count);
     return e;
 }

@@ -79,7 +79,7 @@ static const char SAVE_SKU[] =
 
 /* Converts a name to lower case and replaces each sequence of characters other than letters and
  * digits with a dash. */
-static struct str make_slug(struct arena *arena, struct str name)
+static struct str make_slug_of_sku_name(struct arena *arena, struct str name)
 {
     char *out = arena_alloc(arena, name.n + 1);
     size_t n = 0;
@@ -107,7 +107,7 @@ static enum err import_sku(struct world_file_importer *im, const void *entry,
         return e;
     return tx_exec(im->tx, SAVE_SKU,
                    BIND(v_id(id), v_id(application), v_int(sku_type_from_word(in)),
-                        v_text(in->name), v_text(make_slug(im->arena, in->name)),
+                        v_text(in->name), v_text(make_slug_of_sku_name(im->arena, in->name)),
                         v_int(in->flags.given == GIVEN ? in->flags.value : SKU_AVAILABLE)),
                    NULL);
 }

@@ -228,7 +228,7 @@ static enum err save_export_progress(struct call *call)
     return job_renew_lease(call, &s->job, clock_us(), format_next_export_position(call, s), &held);
 }
 
-static enum err prepare_export_page_call(struct call *call)
+static enum err schedule_export_page_read_and_write(struct call *call)
 {
     call->read = read_next_export_page;
     call->compute = write_export_page_on_thread_pool;
@@ -248,7 +248,7 @@ static void start_export_job(struct api *api, struct loop *loop, const struct jo
     internal_call_start(api, loop,
                         &(struct internal_call){ .name = "export",
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .decode = prepare_export_page_call,
+                                                 .decode = schedule_export_page_read_and_write,
                                                  .run = save_export_progress,
                                                  .type = "export_step",
                                                  .data = &s,
@@ -322,7 +322,7 @@ static enum err delete_export_row(struct call *call)
     return e ? e : job_finish(call, &x->job);
 }
 
-static enum err prepare_export_expiry(struct call *call)
+static enum err schedule_export_file_deletion(struct call *call)
 {
     call->read = read_expired_export;
     call->compute = delete_export_file;
@@ -337,7 +337,7 @@ static void start_export_expiry_job(struct api *api, struct loop *loop, const st
     internal_call_start(api, loop,
                         &(struct internal_call){ .name = "export-expiry",
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .decode = prepare_export_expiry,
+                                                 .decode = schedule_export_file_deletion,
                                                  .run = delete_export_row,
                                                  .type = "export_expiry",
                                                  .data = &x,

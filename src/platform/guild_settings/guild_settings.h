@@ -15,8 +15,8 @@
 extern const struct domain guild_settings_domain;
 
 /* Writes the READY fields "user_guild_settings" and "notification_settings". */
-enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
-                                    struct json_writer *out);
+enum err write_ready_user_guild_settings(struct tx *tx, snowflake user_id, bool entries,
+                                         struct json_writer *out);
 
 /* Which notifications of a channel a user wants, with the settings of channel, category and guild
  * combined. */

@@ -29,7 +29,7 @@ struct channel_override_patch {
     struct opt_int message_notifications, flags;
     struct opt_object mute_config;
 };
-struct channel_override_item {
+struct channel_override_entry {
     struct str key; /* id of the channel */
     struct channel_override_patch change;
 };
@@ -38,22 +38,22 @@ struct guild_settings_patch {
     struct opt_bool muted, suppress_everyone, suppress_roles, hide_muted_channels,
         mute_scheduled_events, mobile_push;
     struct opt_object mute_config;
-    struct opt_list channel_overrides; /* struct channel_override_item */
+    struct opt_list channel_overrides; /* struct channel_override_entry */
 };
-struct guild_settings_item {
+struct guild_settings_bulk_entry {
     struct str key; /* id of the guild, or @me */
     struct guild_settings_patch change;
 };
 struct guild_settings_bulk_request {
-    struct list guilds; /* struct guild_settings_item */
+    struct list guilds; /* struct guild_settings_bulk_entry */
 };
 struct notification_flags {
     struct opt_int flags;
 };
 
 /* Reads an account's settings of a guild, or of private channels if guild_id is 0. */
-enum err read_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
-                             struct guild_settings *ret);
+enum err read_user_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
+                                  struct guild_settings *ret);
 
 extern const struct schema guild_settings_schema, notification_flags_schema;
 extern const struct type guild_settings_type, guild_settings_list_type, settings_change_body,

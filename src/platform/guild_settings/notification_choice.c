@@ -19,8 +19,8 @@ static const struct mute_config *mute_config_of(const struct opt_object *o)
     return o->given == GIVEN ? o->value : NULL;
 }
 
-static const struct channel_override *find_override(const struct guild_settings *s,
-                                                    snowflake channel_id)
+static const struct channel_override *find_channel_override(const struct guild_settings *s,
+                                                            snowflake channel_id)
 {
     const struct channel_override *o = s->channel_overrides.items;
 
@@ -60,12 +60,12 @@ enum err channel_notification_settings_find(struct tx *tx, snowflake user_id,
     struct guild_settings s;
     int64_t level = NOTIFY_INHERITED;
     bool muted = false;
-    enum err e = read_guild_settings(tx, user_id, guild_id, &s);
+    enum err e = read_user_guild_settings(tx, user_id, guild_id, &s);
 
     if (!e && channel_is_thread(c->type))
         e = apply_thread_settings(tx, user_id, c, &muted, &level);
     for (int i = 0; !e && i < MOST_PARENTS; i++) {
-        const struct channel_override *o = find_override(&s, parent.id);
+        const struct channel_override *o = find_channel_override(&s, parent.id);
 
         if (o && is_muted_now(o->muted, mute_config_of(&o->mute_config)))
             muted = true;

@@ -19,8 +19,8 @@ static struct guild_settings default_guild_settings(snowflake guild_id)
 static const char FIND_SETTINGS[] =
     "select settings from user_guild_settings where user_id = $1 and guild_id = $2";
 
-enum err read_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
-                             struct guild_settings *ret)
+enum err read_user_guild_settings(struct tx *tx, snowflake user_id, snowflake guild_id,
+                                  struct guild_settings *ret)
 {
     struct rows row;
     bool found = false;
@@ -128,7 +128,7 @@ static enum err channel_is_in_scope_of_settings(struct call *call, const struct 
 static enum err apply_channel_override_patches(struct call *call, struct guild_settings *s,
                                                const struct list *overrides)
 {
-    const struct channel_override_item *in = overrides->items;
+    const struct channel_override_entry *in = overrides->items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < overrides->count; i++) {
@@ -197,7 +197,7 @@ static enum err change_guild_settings(struct call *call, const struct json_path 
 {
     struct json_path list = json_path_key(at, STR("channel_overrides"));
     snowflake me = call->caller->id;
-    enum err e = read_guild_settings(call->tx, me, guild_id, ret);
+    enum err e = read_user_guild_settings(call->tx, me, guild_id, ret);
 
     *overrides += ret->channel_overrides.count + in->channel_overrides.value.count;
     if (!e)
@@ -257,7 +257,7 @@ static enum err resolve_settings_guild(struct call *call, struct str key, snowfl
 static enum err bulk_modify_user_guild_settings(struct call *call)
 {
     const struct guild_settings_bulk_request *in = call->body;
-    const struct guild_settings_item *items = in->guilds.items;
+    const struct guild_settings_bulk_entry *items = in->guilds.items;
     struct json_path guilds = json_path_key(NULL, STR("guilds"));
     struct list out = { 0 };
     size_t overrides = 0;
@@ -339,8 +339,8 @@ static enum err write_notification_flags_json(struct tx *tx, snowflake user_id,
 
 /* Writes the READY fields with notification settings. Their version is the sum of the versions of
  * all rows, so every change increases it. */
-enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
-                                    struct json_writer *out)
+enum err write_ready_user_guild_settings(struct tx *tx, snowflake user_id, bool entries,
+                                         struct json_writer *out)
 {
     int64_t version;
 

@@ -33,7 +33,7 @@ static enum err store_guild_icon(struct call *call)
  * all. */
 static enum err count_requested_overwrites(struct call *call, const struct list *channels)
 {
-    const struct new_channel *c = channels->items;
+    const struct new_guild_channel *c = channels->items;
     struct json_path list = json_path_key(NULL, STR("channels"));
     size_t count = 0;
 
@@ -51,7 +51,7 @@ static enum err count_requested_overwrites(struct call *call, const struct list 
     return OK;
 }
 
-enum err prepare_create_guild(struct call *call)
+enum err validate_guild_create_request(struct call *call)
 {
     const struct guild_create_request *in = call->body;
     struct new_guild *seed = call_store_stage_data(call, "new_guild", sizeof *seed);
@@ -103,7 +103,7 @@ static const struct role *find_requested_role(const struct guild_creation *f, sn
  * has been created yet. */
 static const struct channel *find_requested_channel(const struct guild_creation *f, snowflake id)
 {
-    const struct new_channel *in = f->in->channels.value.items;
+    const struct new_guild_channel *in = f->in->channels.value.items;
 
     for (size_t i = 0; i < f->in->channels.value.count && i < f->channel_count; i++)
         if (in[i].id.given == GIVEN && in[i].id.value == id)
@@ -118,7 +118,7 @@ static void refuse_requested_channel_field(struct guild_creation *f, const struc
 }
 
 static struct opt_id resolve_requested_parent(struct guild_creation *f,
-                                              const struct new_channel *in,
+                                              const struct new_guild_channel *in,
                                               const struct json_path *up)
 {
     struct json_path at = json_path_key(up, STR("parent_id"));
@@ -137,7 +137,8 @@ static struct opt_id resolve_requested_parent(struct guild_creation *f,
 
 /* Resolves the overwrites of a channel in the body. They may be for roles of the body, or for the
  * owner, who is the only member yet. */
-static void resolve_requested_overwrites(struct guild_creation *f, const struct new_channel *in,
+static void resolve_requested_overwrites(struct guild_creation *f,
+                                         const struct new_guild_channel *in,
                                          struct channel *channel, const struct json_path *up)
 {
     struct json_path list = json_path_key(up, STR("permission_overwrites"));
@@ -163,7 +164,8 @@ static void resolve_requested_overwrites(struct guild_creation *f, const struct 
 
 static void create_requested_channel(struct guild_creation *f, size_t i)
 {
-    const struct new_channel *in = (const struct new_channel *)f->in->channels.value.items + i;
+    const struct new_guild_channel *in =
+        (const struct new_guild_channel *)f->in->channels.value.items + i;
     struct json_path list = json_path_key(NULL, STR("channels")), at = json_path_index(&list, i);
     struct channel *c = &f->channels[i];
 

@@ -59,7 +59,8 @@ enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature)
     return guild_update(tx, &g);
 }
 
-enum err guild_update_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id)
+enum err guild_update_widget_settings(struct tx *tx, snowflake id, bool enabled,
+                                      struct opt_id channel_id)
 {
     return tx_exec(tx,
                    "update guilds set widget_enabled = $2, widget_channel_id = $3 where id = $1",
@@ -78,7 +79,8 @@ enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str co
                    BIND(v_id(id), sql_value_of_optional_text(code)), NULL);
 }
 
-enum err guild_update_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i)
+enum err guild_update_incident_restrictions(struct tx *tx, snowflake id,
+                                            const struct guild_incidents *i)
 {
     return tx_exec(tx,
                    "update guilds set invites_disabled_until = $2, dms_disabled_until = $3 "

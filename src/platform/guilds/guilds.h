@@ -43,15 +43,15 @@ enum err role_emit_imported(struct call *call, snowflake guild_id, snowflake id,
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
 /* Inserts a guild with its roles, hidden from users. The caller then inserts the channels, a few
- * per transaction, and calls guild_show_created_guild. If this does not happen within 10 minutes, a
+ * per transaction, and calls guild_show_hidden_guild. If this does not happen within 10 minutes, a
  * job deletes the guild. */
-enum err guild_insert_without_showing_it(struct call *call, const struct guild *g,
-                                         const struct role *roles, size_t count);
+enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
+                             size_t count);
 /* Reads a guild that is still hidden, because it is being created, with its roles. Returns
  * ERR_UNAVAILABLE if the job has deleted it after the timeout. */
 enum err guild_find_being_created(struct tx *tx, snowflake id, struct guild *ret);
 /* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
-enum err guild_show_created_guild(struct call *call, const struct guild *g);
+enum err guild_show_hidden_guild(struct call *call, const struct guild *g);
 
 /* --- audit log entries --------------------------------------------------------------- */
 
@@ -197,12 +197,14 @@ enum err audit_log_parse_reason_of_call(struct call *call, struct opt_str *ret);
 
 /* --- settings that other folders control, features.c ------------------------------------ */
 
-enum err guild_update_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id);
+enum err guild_update_widget_settings(struct tx *tx, snowflake id, bool enabled,
+                                      struct opt_id channel_id);
 extern const struct type type_vanity_code;
 /* Sets the vanity code, or removes it if code is null; resets its use counter. Returns
  * ERR_INVITE_CODE_INVALID if another guild has the code. */
 enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str code);
-enum err guild_update_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i);
+enum err guild_update_incident_restrictions(struct tx *tx, snowflake id,
+                                            const struct guild_incidents *i);
 enum err guild_emit_update(struct call *call, snowflake id);
 /* Adds or removes a feature. Emits GUILD_UPDATE in any case, even if the guild already had (or did
  * not have) the feature. */

@@ -1,7 +1,7 @@
 /* hidden_guild.c - creates a guild in several transactions. The guild is hidden until it is
  * complete: it is marked like a guild that is being deleted, so queries ignore it. The deletion job
  * is scheduled with a delay and deletes the guild, also after a crash, unless
- * guild_show_created_guild cancels the job. */
+ * guild_show_hidden_guild cancels the job. */
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "platform/guilds/internal.h"
@@ -10,8 +10,8 @@
 #define CREATION_TIMEOUT_US \
     (INT64_C(10) * 60 * 1000 * 1000) /* longer than any client waits for the reply */
 
-enum err guild_insert_without_showing_it(struct call *call, const struct guild *g,
-                                         const struct role *roles, size_t count)
+enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
+                             size_t count)
 {
     enum err e = guild_insert(call->tx, g);
 
@@ -33,7 +33,7 @@ enum err guild_find_being_created(struct tx *tx, snowflake id, struct guild *ret
     return e == ERR_UNKNOWN_GUILD ? ERR_UNAVAILABLE : e;
 }
 
-enum err guild_show_created_guild(struct call *call, const struct guild *g)
+enum err guild_show_hidden_guild(struct call *call, const struct guild *g)
 {
     struct created_guild made = { .guild = g };
     struct guild held;

@@ -25,7 +25,7 @@ enum err role_update_position(struct tx *tx, snowflake id, int64_t position);
 
 /* --- schema.c: bodies, queries and replies of guilds ---------------------------------- */
 
-struct new_channel {
+struct new_guild_channel {
     struct opt_id id, parent_id; /* placeholder ids, which other objects of the body refer to */
     int64_t type;
     struct str name;
@@ -40,7 +40,7 @@ struct guild_create_request {
     struct opt_int afk_timeout, verification_level, default_message_notifications,
         explicit_content_filter, system_channel_flags;
     struct opt_id afk_channel_id, system_channel_id; /* placeholder ids of entries in .channels */
-    struct opt_list roles, channels;                 /* struct role_edit, struct new_channel */
+    struct opt_list roles, channels; /* struct role_edit, struct new_guild_channel */
     struct opt_str region;
 };
 struct guild_patch {
@@ -99,9 +99,9 @@ void role_edit_apply(struct arena *arena, struct role *r, const struct role_edit
 
 /* --- handlers of routes -------------------------------------------------------------- */
 
-enum err prepare_create_guild(struct call *call);
+enum err validate_guild_create_request(struct call *call);
 enum err create_guild(struct call *call);
-enum err prepare_modify_guild(struct call *call);
+enum err schedule_guild_picture_storage(struct call *call);
 enum err modify_guild(struct call *call);
 enum err get_guild_audit_log(struct call *call);
 enum err list_current_user_guilds(struct call *call);

@@ -68,7 +68,7 @@ static enum err store_guild_pictures(struct call *call)
     return OK;
 }
 
-enum err prepare_modify_guild(struct call *call)
+enum err schedule_guild_picture_storage(struct call *call)
 {
     struct opt_str *retained =
         call_store_stage_data(call, "opt_str", COUNT_OF(pictures) * sizeof *retained);
@@ -104,8 +104,8 @@ static const char TYPE_OF_CHANNEL[] =
 
 /* *ret is true if the guild has a channel with this id: a voice channel if voice is true, else a
  * text channel. */
-static enum err check_channel_of_guild(struct tx *tx, const struct guild *g, snowflake id,
-                                       bool voice, bool *ret)
+static enum err check_guild_has_channel(struct tx *tx, const struct guild *g, snowflake id,
+                                        bool voice, bool *ret)
 {
     struct rows row;
     bool found;
@@ -128,7 +128,7 @@ static enum err apply_channel_id_fields(struct call *call, struct guild *g)
         if (in->given == ABSENT)
             continue;
         if (in->given == GIVEN)
-            e = check_channel_of_guild(call->tx, g, in->value, named_channels[i].voice, &fits);
+            e = check_guild_has_channel(call->tx, g, in->value, named_channels[i].voice, &fits);
         if (e)
             return e;
         if (!fits)
@@ -193,7 +193,7 @@ static void copy_optional_int_if_given(int64_t *field, struct opt_int in, int64_
 
 /* Applies fields that need no checks. Null sets the default that a new guild has; an absent field
  * is not changed. */
-static void apply_simple_guild_fields(struct call *call, struct guild *g)
+static void apply_unchecked_guild_fields(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;
 
@@ -217,7 +217,7 @@ static void apply_simple_guild_fields(struct call *call, struct guild *g)
 }
 
 /* Transfers the guild to another member, who must not be a bot. */
-static enum err apply_new_owner(struct call *call, struct guild *g)
+static enum err transfer_guild_if_owner_given(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;
 
@@ -240,10 +240,10 @@ enum err modify_guild(struct call *call)
     e = apply_channel_id_fields(call, &g);
     if (e)
         return e;
-    apply_simple_guild_fields(call, &g);
+    apply_unchecked_guild_fields(call, &g);
     e = apply_guild_pictures(call, &g);
     if (!e)
-        e = apply_new_owner(call, &g);
+        e = transfer_guild_if_owner_given(call, &g);
     if (!e)
         e = guild_update(call->tx, &g);
     if (!e)

@@ -41,7 +41,7 @@ static const struct route routes[] = {
         .reply = &type_guild,
         .status = 201,
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_NONE },
-        .prepare = prepare_create_guild,
+        .prepare = validate_guild_create_request,
         .handle = create_guild,
     },
     {
@@ -66,7 +66,7 @@ static const struct route routes[] = {
         .reply = &type_guild,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_VOICE_STATE_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .prepare = prepare_modify_guild,
+        .prepare = schedule_guild_picture_storage,
         .handle = modify_guild,
     },
     {

@@ -48,23 +48,25 @@ static const struct type type_slowmode = { .kind = KIND_INT, .max = 21600 };
 #define EITHER (OPTIONAL | NULLABLE)
 
 static const struct field channel_draft_fields[] = {
-    { FIELD(struct new_channel, id), .type = &type_id, .flags = EITHER,
+    { FIELD(struct new_guild_channel, id), .type = &type_id, .flags = EITHER,
       .doc = "Placeholder id that other parts of the body can refer to" },
-    { FIELD(struct new_channel, type), .type = &type_draft_type, .flags = EITHER },
-    { FIELD(struct new_channel, name), .type = &type_channel_name },
-    { FIELD(struct new_channel, topic), .type = &type_topic, .flags = EITHER },
-    { FIELD(struct new_channel, parent_id), .type = &type_id, .flags = EITHER,
+    { FIELD(struct new_guild_channel, type), .type = &type_draft_type, .flags = EITHER },
+    { FIELD(struct new_guild_channel, name), .type = &type_channel_name },
+    { FIELD(struct new_guild_channel, topic), .type = &type_topic, .flags = EITHER },
+    { FIELD(struct new_guild_channel, parent_id), .type = &type_id, .flags = EITHER,
       .doc = "A category that comes earlier in the list" },
-    { FIELD(struct new_channel, bitrate), .type = &type_bitrate, .flags = EITHER },
-    { FIELD(struct new_channel, user_limit), .type = &type_user_limit, .flags = EITHER },
-    { FIELD(struct new_channel, rate_limit_per_user), .type = &type_slowmode, .flags = EITHER },
-    { FIELD(struct new_channel, nsfw), .type = &type_bool, .flags = EITHER },
-    { FIELD(struct new_channel, permission_overwrites), .type = &type_overwrites, .flags = EITHER },
+    { FIELD(struct new_guild_channel, bitrate), .type = &type_bitrate, .flags = EITHER },
+    { FIELD(struct new_guild_channel, user_limit), .type = &type_user_limit, .flags = EITHER },
+    { FIELD(struct new_guild_channel, rate_limit_per_user), .type = &type_slowmode,
+      .flags = EITHER },
+    { FIELD(struct new_guild_channel, nsfw), .type = &type_bool, .flags = EITHER },
+    { FIELD(struct new_guild_channel, permission_overwrites), .type = &type_overwrites,
+      .flags = EITHER },
     { 0 },
 };
 static const struct schema channel_draft_schema = {
     .name = "GuildChannelDraft",
-    .size = sizeof(struct new_channel),
+    .size = sizeof(struct new_guild_channel),
     .fields = channel_draft_fields,
     .doc = "A channel of a new guild.",
 };

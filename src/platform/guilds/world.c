@@ -70,9 +70,9 @@ WORLD_OBJECT(guild, guild_fields, validate_world_guild);
 
 /* --- import from a world file -------------------------------------------------------- */
 
-static enum err insert_guild_with_everyone(struct world_file_importer *im,
-                                           const struct world_guild *in, snowflake id,
-                                           snowflake owner)
+static enum err insert_guild_with_everyone_role(struct world_file_importer *im,
+                                                const struct world_guild *in, snowflake id,
+                                                snowflake owner)
 {
     struct role everyone = {
         .id = id, .guild_id = id, .name = STR("@everyone"), .permissions = PERMISSIONS_DEFAULT
@@ -165,7 +165,7 @@ static enum err import_guild(struct world_file_importer *im, const void *entry,
     count(im, COUNT_GUILDS, !id);
     if (!id) {
         id = g->id.given == GIVEN ? g->id.value : snowflake_new_guild();
-        e = insert_guild_with_everyone(im, g, id, owner);
+        e = insert_guild_with_everyone_role(im, g, id, owner);
     }
     struct guild made;
     if (!e)

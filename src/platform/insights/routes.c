@@ -44,7 +44,7 @@ struct day_range {
     int64_t first, last, today;
 };
 
-static struct day_range requested_days(const struct call *call)
+static struct day_range day_range_of_request(const struct call *call)
 {
     const struct insights_query *q = call->query;
     int64_t today = clock_us() / DAY_US;
@@ -122,7 +122,7 @@ static void fill_guild_days(struct call *call, const struct day_range *range, in
 /* GET /guilds/{guild.id}/analytics/growth-activation/…, newest day first */
 static enum err list_guild_days(struct call *call)
 {
-    struct day_range range = requested_days(call);
+    struct day_range range = day_range_of_request(call);
     snowflake guild_id = call->target.guild->id;
     struct list out = { 0 };
     struct rows row, rows;
@@ -165,7 +165,7 @@ static const struct schema channel_day_schema = { .name = "InsightsChannel",
 static const struct type channel_day_type = { .kind = KIND_OBJECT, .schema = &channel_day_schema };
 static const struct type channel_day_list = { .kind = KIND_ARRAY, .of = &channel_day_type };
 
-static int compare_last_written_first(const void *one, const void *two)
+static int compare_channels_latest_first(const void *one, const void *two)
 {
     const struct channel *a = one, *b = two;
 
@@ -189,7 +189,7 @@ static void select_active_channels(const struct call *call, struct list *channel
     }
     channels->count = count;
     if (count)
-        qsort(c, count, sizeof *c, compare_last_written_first);
+        qsort(c, count, sizeof *c, compare_channels_latest_first);
     if (channels->count > MOST_CHANNELS)
         channels->count = MOST_CHANNELS;
 }
@@ -243,7 +243,7 @@ static void remove_incomplete_days(struct list *days, int64_t complete_from)
 /* GET /guilds/{guild.id}/analytics/engagement/text-channels */
 static enum err list_channel_days(struct call *call)
 {
-    struct day_range range = requested_days(call);
+    struct day_range range = day_range_of_request(call);
     struct list channels, threads, out = { 0 };
     enum err e = guild_channels_list(call->tx, call->target.guild->id, &channels, &threads);
     int64_t complete_from = range.first;

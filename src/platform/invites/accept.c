@@ -55,8 +55,8 @@ static enum err befriend_inviter(struct call *call, const struct invite *i, snow
 static enum err count_invite_use(struct call *call, struct invite *i)
 {
     if (i->vanity)
-        return vanity_invite_count_use(call->tx, i->guild_id.value);
-    enum err e = invite_count_use(call->tx, i);
+        return vanity_invite_increment_use_count(call->tx, i->guild_id.value);
+    enum err e = invite_increment_use_count(call->tx, i);
 
     if (e || !i->max_uses || i->uses < i->max_uses)
         return e;

@@ -70,7 +70,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
     /* An invite that grants roles needs MANAGE_ROLES in the whole guild, not only in the channel:
      * there MANAGE_ROLES only permits changes of overwrites. */
     if (!(s->permissions & PERMISSION(MANAGE_ROLES)))
-        return get_missing_permission_error_of_member(s, PERMISSION(MANAGE_ROLES));
+        return get_error_for_permissions_missing_in_guild(s, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {
         struct json_path at = json_path_index(&all, i);
 

@@ -22,7 +22,7 @@ enum err invite_insert(struct tx *tx, struct invite *invite);
 enum err invite_delete(struct tx *tx, struct str code);
 /* Increments the use count of an invite. Returns ERR_UNKNOWN_INVITE if the invite has reached its
  * maximum number of uses. */
-enum err invite_count_use(struct tx *tx, struct invite *invite);
+enum err invite_increment_use_count(struct tx *tx, struct invite *invite);
 /* Reads the objects to which an invite refers: inviter, guild, channel, roles and target. */
 enum err invite_read_referenced_objects(struct tx *tx, struct invite *invite);
 
@@ -55,7 +55,7 @@ bool member_can_grant_invite_role(const struct member_access *s, const struct ro
 bool member_can_view_invite(const struct invite *invite, const struct member_access *viewer);
 /* Lists the accounts and roles that may see the code of an invite that grants roles: the invite's
  * creator, the guild's owner, and every role above the invite's roles. The ids are the argument of
- * audience_of_role_granters. `roles` are all roles of the guild. */
+ * audience_limit_to_role_granters. `roles` are all roles of the guild. */
 struct list invite_list_ids_that_may_see_code(struct arena *arena, const struct invite *invite,
                                               const struct list *roles);
 
@@ -89,7 +89,7 @@ enum err get_invite_target_users_job(struct call *call);
 /* --- vanity.c ------------------------------------------------------------------------- */
 
 enum err vanity_invite_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found);
-enum err vanity_invite_count_use(struct tx *tx, snowflake guild_id);
+enum err vanity_invite_increment_use_count(struct tx *tx, snowflake guild_id);
 extern const struct type vanity_body, vanity_reply;
 enum err require_vanity_feature(struct call *call);
 enum err get_vanity_url(struct call *call);

@@ -25,8 +25,8 @@ enum err invite_emit_event(struct call *call, enum event event, const struct sch
 
         if (e)
             return e;
-        to = audience_of_role_granters(to,
-                                       invite_list_ids_that_may_see_code(call->arena, i, &roles));
+        to = audience_limit_to_role_granters(
+            to, invite_list_ids_that_may_see_code(call->arena, i, &roles));
     }
     call_emit_event(call, event, to, schema, i);
     return OK;
@@ -166,7 +166,7 @@ static enum err check_delete_invite_permission(struct call *call)
         return e;
     if ((perms & PERMISSION(MANAGE_CHANNELS)) || (standing.permissions & PERMISSION(MANAGE_GUILD)))
         return OK;
-    e = get_missing_permission_error_of_member(&standing, PERMISSION(MANAGE_GUILD));
+    e = get_error_for_permissions_missing_in_guild(&standing, PERMISSION(MANAGE_GUILD));
     return e == ERR_MISSING_PERMISSIONS
                ? permission_error_in_channel(call->tx, &standing, i->channel,
                                              PERMISSION(MANAGE_CHANNELS))

@@ -329,7 +329,7 @@ enum err invite_delete(struct tx *tx, struct str code)
 static const char USE_INVITE[] = "update invites set uses = uses + 1 where code = $1 and "
                                  "(max_uses = 0 or uses < max_uses)";
 
-enum err invite_count_use(struct tx *tx, struct invite *i)
+enum err invite_increment_use_count(struct tx *tx, struct invite *i)
 {
     int64_t used;
     enum err e = tx_exec(tx, USE_INVITE, BIND(v_text(i->code)), &used);

@@ -136,7 +136,7 @@ static enum err check_invite_targets_permission(struct call *call, uint64_t any)
         e = check_member_may_write(&s.input);
     if (e || i->inviter_id == call->caller->id || s.permissions & any)
         return e;
-    return get_missing_permission_error_of_member(&s, any);
+    return get_error_for_permissions_missing_in_guild(&s, any);
 }
 
 enum err check_invite_targets_read_permission(struct call *call)

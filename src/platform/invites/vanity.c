@@ -79,7 +79,7 @@ enum err vanity_invite_find(struct tx *tx, struct str code, struct invite *ret, 
     return *ret_found ? invite_read_referenced_objects(tx, ret) : OK;
 }
 
-enum err vanity_invite_count_use(struct tx *tx, snowflake guild_id)
+enum err vanity_invite_increment_use_count(struct tx *tx, snowflake guild_id)
 {
     return tx_exec(tx, "update guilds set vanity_uses = vanity_uses + 1 where id = $1",
                    BIND(v_id(guild_id)), NULL);

@@ -56,7 +56,7 @@ static enum err parse_form_fields(struct call *call, struct str json, struct lis
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-static enum err set_form_enabled(struct call *call, struct member_form *form, bool on)
+static enum err set_member_form_enabled(struct call *call, struct member_form *form, bool on)
 {
     enum err e = guild_set_feature(call, form->guild_id, SCREENING_FEATURE, on);
 
@@ -87,7 +87,7 @@ enum err modify_member_form(struct call *call)
     if (in->enabled.given == GIVEN && in->enabled.value && !form.form_fields.count)
         return call_add_field_error(call, "form_fields", FORM_REQUIRED);
     if (in->enabled.given == GIVEN && in->enabled.value != form.enabled)
-        e = set_form_enabled(call, &form, in->enabled.value);
+        e = set_member_form_enabled(call, &form, in->enabled.value);
     if (!e)
         e = member_form_write(call->tx, &form);
     return e ? e : call_reply_with_object(call, &form);

@@ -63,8 +63,8 @@ static void join_request_from_row(const struct rows *r, void *ret)
     };
 }
 
-static enum err find_request_with_sql(struct tx *tx, struct sql sql, snowflake guild_id,
-                                      snowflake id, bool *ret_found, struct join_request *ret)
+static enum err find_join_request_with_sql(struct tx *tx, struct sql sql, snowflake guild_id,
+                                           snowflake id, bool *ret_found, struct join_request *ret)
 {
     struct rows row;
     enum err e = tx_one(tx, sql, BIND(v_id(guild_id), v_id(id)), &row, ret_found);
@@ -77,15 +77,15 @@ static enum err find_request_with_sql(struct tx *tx, struct sql sql, snowflake g
 enum err join_request_find(struct tx *tx, snowflake guild_id, snowflake id, bool *ret_found,
                            struct join_request *ret)
 {
-    return find_request_with_sql(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and id = $2"), guild_id, id,
-                                 ret_found, ret);
+    return find_join_request_with_sql(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and id = $2"),
+                                      guild_id, id, ret_found, ret);
 }
 
 enum err join_request_find_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                    bool *ret_found, struct join_request *ret)
 {
-    return find_request_with_sql(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and user_id = $2"),
-                                 guild_id, user_id, ret_found, ret);
+    return find_join_request_with_sql(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and user_id = $2"),
+                                      guild_id, user_id, ret_found, ret);
 }
 
 static const char SAVE_REQUEST[] =

@@ -105,9 +105,9 @@ static enum err export_member_form(struct world_file_exporter *ex, struct opt_ob
 static const char FIND_REQUEST[] =
     "select id from join_requests where guild_id = $1 and user_id = $2";
 static const char REQUEST_BY_ID[] = "select 1 from join_requests where id = $1";
-static enum err resolve_request_id(struct world_file_importer *im,
-                                   const struct world_join_request *in, snowflake guild,
-                                   snowflake user, const struct json_path *up, snowflake *ret)
+static enum err resolve_join_request_id(struct world_file_importer *im,
+                                        const struct world_join_request *in, snowflake guild,
+                                        snowflake user, const struct json_path *up, snowflake *ret)
 {
     struct json_path at = json_path_key(up, STR("id"));
     struct rows row;
@@ -135,7 +135,7 @@ static enum err import_join_request(struct world_file_importer *im, const void *
         e = world_file_resolve_optional_reference(im, &user_naming, 0, &in->reviewed_by, at,
                                                   "reviewed_by", &by);
     if (!e && user)
-        e = resolve_request_id(im, in, guild, user, at, &id);
+        e = resolve_join_request_id(im, in, guild, user, at, &id);
     if (e || im->form->problems != before)
         return e;
     int64_t made =

@@ -39,7 +39,7 @@ static enum err store_member_pictures(struct call *call)
              : store_uploaded_picture(call, "member-banners", id, &in->banner, &retained->banner);
 }
 
-enum err prepare_modify_current_member(struct call *call)
+enum err schedule_member_picture_storage(struct call *call)
 {
     const struct current_member_patch *in = call->body;
 
@@ -107,9 +107,9 @@ static bool guild_profile_is_of_caller(const struct call *call)
     return call_get_path_id(call, "member.id") == call->caller->id;
 }
 
-enum err prepare_modify_guild_profile(struct call *call)
+enum err schedule_guild_profile_picture_storage(struct call *call)
 {
-    return guild_profile_is_of_caller(call) ? prepare_modify_current_member(call) : OK;
+    return guild_profile_is_of_caller(call) ? schedule_member_picture_storage(call) : OK;
 }
 
 enum err modify_guild_profile(struct call *call)

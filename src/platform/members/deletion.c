@@ -44,7 +44,7 @@ static enum err delete_members_of_guild(struct call *call, snowflake guild_id,
         e = call_hooks_of_deleted_members(call, guild_id, portion);
         for (size_t i = 0; !e && i < COUNT_OF(member_rows); i++)
             e = deletion_rule_apply(call, &member_rows[i], guild_id, portion, &gone);
-        deletion_step_count_rows(step, gone);
+        deletion_step_subtract_deleted_rows(step, gone);
     }
     return e;
 }
@@ -67,7 +67,7 @@ static enum err remove_account_from_guilds(struct call *call, snowflake user_id,
 
     for (size_t i = 0; !e && i < guilds.count; i++)
         e = member_remove_from_guild(call, ((snowflake *)guilds.items)[i], user_id);
-    deletion_step_count_rows(step, ROWS_PER_LEAVE * (int64_t)guilds.count);
+    deletion_step_subtract_deleted_rows(step, ROWS_PER_LEAVE * (int64_t)guilds.count);
     return e;
 }
 

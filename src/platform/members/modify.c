@@ -11,7 +11,7 @@ static bool caller_has_permissions_in_guild(const struct call *call, uint64_t pe
     return (call->target.permissions & perms) == perms;
 }
 
-static bool is_caller_the_member(const struct call *call)
+static bool target_member_is_caller(const struct call *call)
 {
     return call->target.member->user_id == call->caller->id;
 }
@@ -20,7 +20,7 @@ static bool is_caller_the_member(const struct call *call)
  * member needs MANAGE_NICKNAMES and a higher rank. */
 static enum err check_nick_permission(struct call *call)
 {
-    if (is_caller_the_member(call))
+    if (target_member_is_caller(call))
         return call->target.permissions &
                        (PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES))
                    ? OK
@@ -36,7 +36,7 @@ static enum err check_roles_permission(struct call *call, const struct list *rol
     if (!caller_has_permissions_in_guild(call, PERMISSION(MANAGE_ROLES)))
         return call_get_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
     enum err e =
-        is_caller_the_member(call) ? OK : require_rank_above_member(call, call->target.member);
+        target_member_is_caller(call) ? OK : require_rank_above_member(call, call->target.member);
     return e ? e : check_caller_may_assign_changed_roles(call, &call->target.member->roles, roles);
 }
 

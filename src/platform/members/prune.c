@@ -282,7 +282,7 @@ enum err get_prune_count(struct call *call)
 
 /* Counts the request towards the guild's rate limit after the permission check. So callers without
  * the permission cannot use up the limit. */
-static enum err count_prune_and_inactive_members(struct call *call)
+static enum err count_prune_request_and_inactive_members(struct call *call)
 {
     struct prune_progress p = prune_progress_from_request(call, call->body);
     struct str key = str_printf(call->arena, "%llu", (unsigned long long)p.guild_id);
@@ -294,10 +294,10 @@ static enum err count_prune_and_inactive_members(struct call *call)
     return count_inactive_members(call, &p, &found->pruned.value);
 }
 
-enum err prepare_guild_prune(struct call *call)
+enum err schedule_prune_member_count(struct call *call)
 {
     call_store_stage_data(call, "prune_result", sizeof(struct prune_result));
-    call->read = count_prune_and_inactive_members;
+    call->read = count_prune_request_and_inactive_members;
     return OK;
 }
 

@@ -271,7 +271,7 @@ static const char COUNT_DAY[] =
 /* Updates the guild's member count and its statistics of the day (platform/insights). Transactions
  * that change the same member count conflict in the guild's row anyway, so writing the second row
  * causes no additional conflicts. */
-static enum err guild_count_member(struct tx *tx, snowflake guild_id, bool joins)
+static enum err update_guild_member_count(struct tx *tx, snowflake guild_id, bool joins)
 {
     int64_t day = clock_us() / (INT64_C(86400) * 1000 * 1000);
     enum err e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(joins ? 1 : -1)), NULL);
@@ -304,7 +304,7 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
     if (!e && !new)
         e = ERR_STORE_CONFLICT;
     if (!e)
-        e = guild_count_member(tx, m->guild_id, true);
+        e = update_guild_member_count(tx, m->guild_id, true);
     return e ? e : member_write_roles(tx, m);
 }
 
@@ -358,7 +358,7 @@ enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
     if (!e)
         e = delete_stored_picture(call, "member-banners", user_id, &banner);
     if (!e)
-        e = guild_count_member(tx, guild_id, false);
+        e = update_guild_member_count(tx, guild_id, false);
     return e;
 }
 

@@ -163,8 +163,8 @@ static const char OWNS_GUILD[] = "select 1 from guilds where id = $1 and owner_i
 
 /* Adds the guild's owner as a member. Does nothing if an archive names an owner who has transferred
  * the guild since the copy: that account may have left. */
-static enum err import_owner(struct world_file_importer *im, const void *entry,
-                             const struct json_path *at, snowflake guild)
+static enum err import_guild_owner_as_member(struct world_file_importer *im, const void *entry,
+                                             const struct json_path *at, snowflake guild)
 {
     struct json_path owner_at = json_path_key(at, STR("owner"));
     snowflake owner = 0;
@@ -302,7 +302,7 @@ static bool world_ban_from_row(struct world_file_exporter *ex, const struct rows
 }
 
 const struct world_file_fields members_world = { (const struct world_file_field[]){
-    { "guild", .order = 15, .import = import_owner },
+    { "guild", .order = 15, .import = import_guild_owner_as_member },
     { "guild", "members", &world_member_list, .order = 20, .import = import_member,
       .export = export_members },
     { "guild", .order = 25, .import = update_member_count },

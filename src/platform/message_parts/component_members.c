@@ -71,14 +71,15 @@ static const struct schema media_schema = {
 };
 const struct type type_component_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 static const struct field gallery_fields[] = {
-    { FIELD(struct gallery_item, media), .type = &type_component_media },
-    { FIELD(struct gallery_item, description), .type = &type_about, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct gallery_item, spoiler), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct media_gallery_item, media), .type = &type_component_media },
+    { FIELD(struct media_gallery_item, description), .type = &type_about,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct media_gallery_item, spoiler), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 const struct schema gallery_schema = {
     .name = "GalleryItem",
-    .size = sizeof(struct gallery_item),
+    .size = sizeof(struct media_gallery_item),
     .fields = gallery_fields,
     .doc = "A picture of a media gallery.",
 };

@@ -12,7 +12,7 @@ struct component_default_value {
 struct component_media {
     struct str url;
 };
-struct gallery_item {
+struct media_gallery_item {
     const struct component_media *media;
     struct opt_str description;
     struct opt_bool spoiler;

@@ -202,7 +202,7 @@ static void mark_null_component_fields_absent(struct component_ids *unused, stru
                                        (struct component_option *)c->options.value.items + i);
     for (size_t i = 0; i < c->items.value.count; i++)
         json_object_remove_null_fields(&gallery_schema,
-                                       (struct gallery_item *)c->items.value.items + i);
+                                       (struct media_gallery_item *)c->items.value.items + i);
 }
 
 struct str components_encode_json(struct arena *arena, struct list *components)

@@ -7,7 +7,7 @@
 
 struct emoji_check_state {
     struct call *call;
-    struct emoji_user who;
+    struct emoji_use_context who;
     enum err error; /* error of the store, if reading an emoji or SKU failed */
 };
 
@@ -100,14 +100,15 @@ static void check_emojis_of_component_list(struct emoji_check_state *w,
     }
 }
 
-struct emoji_user emoji_user_of_sender(const struct message_sender *from)
+struct emoji_use_context emoji_use_context_of_sender(const struct message_sender *from)
 {
     const struct channel *c = from->channel;
 
-    return (struct emoji_user){ .user_id = from->user_id,
-                                .application_id = from->application_id,
-                                .guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value,
-                                .permissions = from->perms };
+    return (struct emoji_use_context){ .user_id = from->user_id,
+                                       .application_id = from->application_id,
+                                       .guild_id =
+                                           channel_is_private(c->type) ? 0 : c->guild_id.value,
+                                       .permissions = from->perms };
 }
 
 enum err components_resolve_emojis(struct call *call, const struct message_sender *from,
@@ -116,7 +117,7 @@ enum err components_resolve_emojis(struct call *call, const struct message_sende
     struct json_path list = json_path_key(here, STR("components"));
     struct emoji_check_state w = {
         .call = call,
-        .who = emoji_user_of_sender(from),
+        .who = emoji_use_context_of_sender(from),
     };
 
     if (!from->may_use_embeds || from->without_components || !components->count)

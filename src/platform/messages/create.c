@@ -82,7 +82,7 @@ static enum err unarchive_thread(struct call *call, const struct channel *c)
     return e ? e : thread_schedule_archiving(call, &woken);
 }
 
-static enum err update_channel_of_message(struct call *call, struct channel *c, snowflake id)
+static enum err update_channel_for_new_message(struct call *call, struct channel *c, snowflake id)
 {
     enum err e = update_last_message_id(call, c, id);
 
@@ -91,7 +91,8 @@ static enum err update_channel_of_message(struct call *call, struct channel *c, 
 }
 
 /* Runs before a message is inserted in a thread: unarchives the thread and adds members to it. */
-static enum err prepare_thread_for_message(struct call *call, struct channel *c, struct message *m)
+static enum err update_thread_for_new_message(struct call *call, struct channel *c,
+                                              struct message *m)
 {
     bool was_quiet = thread_is_nearly_archived(c);
     enum err e = OK;
@@ -183,7 +184,7 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
     test_fault_sleep_after_new_id();
     enum err e = OK;
     if (channel_is_thread(c.type) && !ret->ephemeral_for)
-        e = prepare_thread_for_message(call, &c, ret);
+        e = update_thread_for_new_message(call, &c, ret);
     ret->cached_json = message_precompute_json(call->arena, ret);
     if (!e)
         e = message_insert(call->tx, ret);
@@ -192,7 +193,7 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
     if (!e)
         e = message_read_referenced_objects(call, ret);
     if (!e && !ret->ephemeral_for)
-        e = update_channel_of_message(call, &c, ret->id);
+        e = update_channel_for_new_message(call, &c, ret->id);
     if (!e)
         e = hook_message_created(call, &(struct message_creation){ &c, ret });
     struct message event = *ret;

@@ -21,7 +21,7 @@ static enum err delete_messages_of_channel(struct call *call, snowflake channel_
             return e;
         portion = deletion_step_batch_size(step);
         e = deletion_rule_apply(call, &next_messages, channel_id, portion, &gone);
-        deletion_step_count_rows(step, gone);
+        deletion_step_subtract_deleted_rows(step, gone);
     }
     return e;
 }

@@ -18,9 +18,9 @@ static enum err store_uploaded_files_of_message(struct call *call)
     return uploaded_files_store(call, &sending->in->attachments.value, &sending->uploads);
 }
 
-enum err prepare_message_nested_in_request_body(struct call *call, const struct message_body *in,
-                                                const struct json_path *here,
-                                                enum err (*check)(struct call *call))
+enum err schedule_upload_storage_of_nested_message(struct call *call, const struct message_body *in,
+                                                   const struct json_path *here,
+                                                   enum err (*check)(struct call *call))
 {
     struct message_send_state *sending =
         call_store_stage_data(call, "message_send_state", sizeof *sending);
@@ -33,9 +33,9 @@ enum err prepare_message_nested_in_request_body(struct call *call, const struct 
     return OK;
 }
 
-enum err prepare_message_of_request_body(struct call *call, enum err (*check)(struct call *call))
+enum err schedule_upload_storage_of_message(struct call *call, enum err (*check)(struct call *call))
 {
-    return prepare_message_nested_in_request_body(call, call->body, NULL, check);
+    return schedule_upload_storage_of_nested_message(call, call->body, NULL, check);
 }
 
 enum err message_refuse_with_field_error(struct call *call, const char *field, const char *code,
@@ -141,7 +141,7 @@ static enum err parse_poll_of_body(struct call *call, const struct message_sende
 {
     const struct message_body *in = call_get_message_send_state(call)->in;
     const struct channel *c = from->channel;
-    struct emoji_user who = emoji_user_of_sender(from);
+    struct emoji_use_context who = emoji_use_context_of_sender(from);
     struct poll *poll = NULL;
 
     *ret = NULL;
@@ -161,7 +161,7 @@ static enum err encode_stickers_of_body(struct call *call, const struct message_
 {
     const struct list *ids = &call_get_message_send_state(call)->in->sticker_ids.value;
     const snowflake *id = ids->items;
-    struct emoji_user who = emoji_user_of_sender(from);
+    struct emoji_use_context who = emoji_use_context_of_sender(from);
     struct list items = { 0 };
 
     if (!ids->count)

@@ -13,7 +13,7 @@ static const char FILE_USES[] =
     "select distinct a.message_id, a.channel_id, a.snapshot from attachments a where a.file_id = "
     "(select b.file_id from attachments b where b.id = $1) order by a.message_id limit $2";
 
-static void file_use_from_row(const struct rows *r, void *ret)
+static void message_with_file_from_row(const struct rows *r, void *ret)
 {
     *(struct file_use *)ret = (struct file_use){ row_id(r, 0), row_id(r, 1), row_bool(r, 2) };
 }
@@ -68,7 +68,7 @@ enum err attachment_remove_from_all_messages(struct call *call, snowflake attach
         return e;
     snowflake file_id = row_id(&row, 0);
     e = tx_read_list(call->tx, FILE_USES, BIND(v_id(attachment_id), v_int(MAX_FILE_REMOVALS + 1)),
-                     sizeof(struct file_use), file_use_from_row, &uses);
+                     sizeof(struct file_use), message_with_file_from_row, &uses);
     *ret_more = uses.count > MAX_FILE_REMOVALS;
     *ret_messages = *ret_more ? MAX_FILE_REMOVALS : (int64_t)uses.count;
     for (int64_t i = 0; !e && i < *ret_messages; i++)

@@ -74,7 +74,8 @@ static bool message_can_be_forwarded(const struct message *m)
     return !message_is_system(m->type) && !m->polled && m->call.given != GIVEN;
 }
 
-static enum err check_source_is_not_nsfw(const struct channel *from, const struct channel *to)
+static enum err check_forward_source_is_not_nsfw(const struct channel *from,
+                                                 const struct channel *to)
 {
     bool safe = channel_is_private(to->type) || !to->nsfw.value;
 
@@ -130,8 +131,9 @@ static bool select_forwarded_attachments(const struct list *chosen, struct messa
     return retained == chosen->count;
 }
 
-static enum err select_forwarded_parts(struct call *call, const struct forward_selection *only,
-                                       struct message *m)
+static enum err select_forwarded_embeds_and_files(struct call *call,
+                                                  const struct forward_selection *only,
+                                                  struct message *m)
 {
     bool fine = true;
 
@@ -184,13 +186,13 @@ enum err new_message_add_forwarded_snapshot(struct call *call, const struct mess
     if (!e)
         e = check_forwarded_content_readable(call, source.member_access, &m);
     if (!e)
-        e = check_source_is_not_nsfw(source.channel, to->channel);
+        e = check_forward_source_is_not_nsfw(source.channel, to->channel);
     if (e)
         return e;
     if (!message_can_be_forwarded(&m))
         return message_refuse_with_field_error(call, "message_reference", "FORWARD_NOT_POSSIBLE",
                                                "This message cannot be forwarded.");
-    e = select_forwarded_parts(call, in->forward_only.value, &m);
+    e = select_forwarded_embeds_and_files(call, in->forward_only.value, &m);
     if (e)
         return e;
     *ref = (struct message_reference){ .type = REFERENCE_FORWARD,

@@ -154,7 +154,7 @@ bool media_type_is_safe_inline(struct str type);
 /* --- component_emojis.c --------------------------------------------------------------- */
 
 /* Returns the account and permissions that decide which emoji the sender of a message may use. */
-struct emoji_user emoji_user_of_sender(const struct message_sender *from);
+struct emoji_use_context emoji_use_context_of_sender(const struct message_sender *from);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
@@ -206,7 +206,7 @@ enum err resolve_mentions_of_message(struct call *call, const struct channel *c,
 /* --- write.c, send.c ------------------------------------------------------------------ */
 
 enum err check_send_permission(struct call *call);
-enum err prepare_create_message(struct call *call);
+enum err validate_message_create_request(struct call *call);
 enum err create_message(struct call *call);
 enum err trigger_typing(struct call *call);
 

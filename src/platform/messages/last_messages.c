@@ -57,7 +57,8 @@ static enum err can_read_channel_messages(struct call *call, const struct member
     return e;
 }
 
-static enum err add_newest_message(struct call *call, snowflake channel_id, struct list *ret)
+static enum err append_newest_message_of_channel(struct call *call, snowflake channel_id,
+                                                 struct list *ret)
 {
     struct list newest = { 0 };
     enum err e = message_read_newest(call->tx, channel_id, &newest);
@@ -85,7 +86,7 @@ static enum err read_last_messages(struct call *call)
 
         e = can_read_channel_messages(call, &who, ids[i], &readable);
         if (!e && readable)
-            e = add_newest_message(call, ids[i], &in->messages);
+            e = append_newest_message_of_channel(call, ids[i], &in->messages);
     }
     if (!e)
         call_emit_event(call, EVENT_LAST_MESSAGES, audience_of_session(in->session), &reply_schema,

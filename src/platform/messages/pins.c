@@ -180,7 +180,7 @@ static enum err create_pin_message(struct call *call, const struct channel *c, s
     return e ? e : message_create(call, &draft, &said);
 }
 
-static enum err audit_pin_change(struct call *call, enum audit_log_action action)
+static enum err record_pin_in_audit_log(struct call *call, enum audit_log_action action)
 {
     const struct channel *c = call->target.channel;
     const struct message *m = call->target.message;
@@ -214,7 +214,7 @@ enum err pin_message(struct call *call)
     if (e)
         return e;
     emit_channel_pins_update(call, c, true);
-    e = audit_pin_change(call, AUDIT_MESSAGE_PIN);
+    e = record_pin_in_audit_log(call, AUDIT_MESSAGE_PIN);
     return e ? e : create_pin_message(call, c, m->id);
 }
 
@@ -236,5 +236,5 @@ enum err unpin_message(struct call *call)
     if (!m->pinned)
         return OK;
     enum err e = message_unpin_and_emit(call, call->target.channel, m);
-    return e ? e : audit_pin_change(call, AUDIT_MESSAGE_UNPIN);
+    return e ? e : record_pin_in_audit_log(call, AUDIT_MESSAGE_UNPIN);
 }

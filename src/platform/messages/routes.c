@@ -144,9 +144,9 @@ static enum err check_edited_fields(struct call *call)
     return check_number_and_size_of_uploads(call, &call->target.message->attachments);
 }
 
-static enum err prepare_edit_message(struct call *call)
+static enum err schedule_upload_storage_of_edit(struct call *call)
 {
-    return prepare_message_of_request_body(call, check_edited_fields);
+    return schedule_upload_storage_of_message(call, check_edited_fields);
 }
 
 /* PATCH /channels/{channel.id}/messages/{message.id} */
@@ -353,7 +353,7 @@ static const struct route routes[] = {
         .fires =
             (const enum event[]){ EVENT_CHANNEL_CREATE, THREAD_MESSAGE_EVENTS, AUTOMOD_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
-        .prepare = prepare_create_message,
+        .prepare = validate_message_create_request,
         .admit = check_send_permission,
         .handle = create_message,
     },
@@ -380,7 +380,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, AUTOMOD_EVENTS, 0 },
-        .prepare = prepare_edit_message,
+        .prepare = schedule_upload_storage_of_edit,
         .admit = check_edit_permission,
         .handle = edit_message,
     },

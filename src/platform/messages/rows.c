@@ -14,7 +14,7 @@
     "reference_guild_id, pinned_at, call, position, reacted, "                          \
     "polled, sticker_items, snapshot, reactions"
 
-static void decode_ids(struct tx *tx, struct str json, struct list *ret)
+static void decode_id_list(struct tx *tx, struct str json, struct list *ret)
 {
     struct form form = { .arena = tx_arena(tx) };
     void *list;
@@ -25,7 +25,7 @@ static void decode_ids(struct tx *tx, struct str json, struct list *ret)
         *ret = *(struct list *)list;
 }
 
-static struct str encode_ids(struct tx *tx, const struct list *ids)
+static struct str encode_id_list(struct tx *tx, const struct list *ids)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
@@ -40,7 +40,7 @@ static void decode_mentions(struct tx *tx, struct str json, struct list *ret)
 {
     struct list ids = { 0 };
 
-    decode_ids(tx, json, &ids);
+    decode_id_list(tx, json, &ids);
     for (size_t i = 0; i < ids.count; i++) {
         struct mentioned_user *m = list_append(tx_arena(tx), ret, sizeof *m);
 
@@ -54,7 +54,7 @@ static struct str encode_mentions(struct tx *tx, const struct list *mentions)
 
     for (size_t i = 0; i < mentions->count; i++)
         id_list_add(tx_arena(tx), &ids, ((struct mentioned_user *)mentions->items)[i].user.id);
-    return encode_ids(tx, &ids);
+    return encode_id_list(tx, &ids);
 }
 
 static struct opt_id optional_id_column(const struct rows *r, int column)
@@ -120,7 +120,7 @@ static void message_from_row(const struct rows *r, void *ret)
      * if needed. */
     m->attachments.count = (size_t)row_int(r, 21);
     decode_mentions(r->tx, row_text(r, 8), &m->mentions);
-    decode_ids(r->tx, row_text(r, 9), &m->mention_roles);
+    decode_id_list(r->tx, row_text(r, 9), &m->mention_roles);
 }
 
 static const char FIND_MESSAGE[] =
@@ -381,10 +381,10 @@ enum err message_insert(struct tx *tx, const struct message *m)
         tx, ADD_MESSAGE,
         BIND(v_id(m->id), v_id(m->channel_id), v_id(m->author_id), v_int(m->type),
              v_text(m->content), v_int(m->tts), v_int(m->mention_everyone),
-             v_text(encode_mentions(tx, &m->mentions)), v_text(encode_ids(tx, &m->mention_roles)),
-             v_text(m->embeds), v_text(m->components), v_int(m->flags),
-             sql_value_of_optional_text(m->nonce), sql_value_of_optional_id(m->webhook_id),
-             sql_value_of_optional_text(m->webhook_name),
+             v_text(encode_mentions(tx, &m->mentions)),
+             v_text(encode_id_list(tx, &m->mention_roles)), v_text(m->embeds),
+             v_text(m->components), v_int(m->flags), sql_value_of_optional_text(m->nonce),
+             sql_value_of_optional_id(m->webhook_id), sql_value_of_optional_text(m->webhook_name),
              sql_value_of_optional_text(m->webhook_avatar),
              sql_value_of_optional_id(m->application_id),
              sql_value_of_optional_text(m->interaction),
@@ -416,9 +416,10 @@ enum err message_update(struct tx *tx, const struct message *m)
         tx, SAVE_MESSAGE,
         BIND(v_id(m->id), v_text(m->content), sql_value_of_optional_int(m->edited_timestamp),
              v_int(m->mention_everyone), v_text(encode_mentions(tx, &m->mentions)),
-             v_text(encode_ids(tx, &m->mention_roles)), v_text(m->embeds), v_text(m->components),
-             v_int(m->flags), v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
-             v_int(m->pinned), sql_value_of_optional_text(m->interaction_metadata),
+             v_text(encode_id_list(tx, &m->mention_roles)), v_text(m->embeds),
+             v_text(m->components), v_int(m->flags),
+             v_int((int64_t)(m->attachments.count + m->snapshot_files.count)), v_int(m->pinned),
+             sql_value_of_optional_text(m->interaction_metadata),
              m->pinned_at ? v_int(m->pinned_at) : v_null(), sql_value_of_optional_text(m->call),
              v_int(m->polled), bind_precomputed_json(tx, m)),
         NULL);

@@ -168,7 +168,7 @@ static const struct type type_applied_tags = {
 
 enum { MOST_NONCE = 25 };
 
-static bool is_nonce(struct str json, struct arena *arena)
+static bool is_valid_message_nonce(struct str json, struct arena *arena)
 {
     struct json_reader r;
     struct json_number number;
@@ -190,7 +190,7 @@ void message_nonce_validate(struct form *form, const struct json_path *here,
 {
     struct json_path at = json_path_key(here, STR("nonce"));
 
-    if (nonce->given == GIVEN && !is_nonce(nonce->value, form->arena))
+    if (nonce->given == GIVEN && !is_valid_message_nonce(nonce->value, form->arena))
         form_add_error(form, &at, "NONCE_TYPE_INVALID",
                        "A nonce has at most %d characters or is an integer.", MOST_NONCE);
 }

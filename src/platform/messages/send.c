@@ -71,7 +71,7 @@ static bool body_needs_few_queries(const struct message_body *in)
            in->sticker_ids.given != GIVEN && in->poll.given != GIVEN;
 }
 
-enum err prepare_create_message(struct call *call)
+enum err validate_message_create_request(struct call *call)
 {
     const struct message_body *in = call->body;
 
@@ -80,7 +80,7 @@ enum err prepare_create_message(struct call *call)
      * same nonce. So its transaction must be a STORE_WRITE (call->decides is true), not a
      * STORE_APPEND. */
     call->decides = in->enforce_nonce.value;
-    return prepare_message_of_request_body(call, check_attach_permission);
+    return schedule_upload_storage_of_message(call, check_attach_permission);
 }
 
 /* --- auto moderation -------------------------------------------------------------------- */

@@ -173,7 +173,7 @@ enum err check_install_permission(struct call *call, const struct oauth2_authori
         return e;
     return standing.permissions & PERMISSION(MANAGE_GUILD)
                ? OK
-               : get_missing_permission_error_of_member(&standing, PERMISSION(MANAGE_GUILD));
+               : get_error_for_permissions_missing_in_guild(&standing, PERMISSION(MANAGE_GUILD));
 }
 
 static enum err install_application_on_account(struct call *call, const struct application *a,

@@ -40,8 +40,8 @@ static enum err list_guilds_of_caller(struct call *call, struct list *ret)
     return e;
 }
 
-static enum err has_granted_scopes(struct call *call, const struct oauth2_authorization_request *r,
-                                   bool *ret)
+static enum err user_has_granted_scopes(struct call *call,
+                                        const struct oauth2_authorization_request *r, bool *ret)
 {
     struct oauth2_authorization old;
     bool found;
@@ -96,7 +96,7 @@ enum err get_authorization(struct call *call)
     if (!e)
         e = user_find(call->tx, call->caller->id, &user);
     if (!e)
-        e = has_granted_scopes(call, &r, &out.authorized);
+        e = user_has_granted_scopes(call, &r, &out.authorized);
     if (!e && ((r.installs && r.integration_type == INSTALL_GUILD) ||
                oauth2_scopes_contain(&r.scopes, "webhook.incoming"))) {
         out.guilds.given = GIVEN;

@@ -35,7 +35,7 @@ static enum err delete_authorization_batch(struct call *call, snowflake id,
 
     for (size_t i = 0; i < users.count && !e; i++)
         e = delete_authorization_of_user(call, id, ((snowflake *)users.items)[i]);
-    deletion_step_count_rows(step, (int64_t)users.count);
+    deletion_step_subtract_deleted_rows(step, (int64_t)users.count);
     return e;
 }
 
@@ -58,7 +58,7 @@ static enum err delete_group_integration_batch(struct call *call, snowflake id,
         if (!e)
             e = tx_exec(call->tx, LEAVE_GROUP, BIND(v_id(id), v_id(channel_id)), NULL);
     }
-    deletion_step_count_rows(step, (int64_t)groups.count);
+    deletion_step_subtract_deleted_rows(step, (int64_t)groups.count);
     return e;
 }
 

@@ -227,13 +227,13 @@ enum err delete_incoming_webhook(struct call *call, const struct authorization_c
 
 /* Prepare stage of POST /oauth2/authorize. If the request has the scope openid and there is no
  * signing key yet, creates one. */
-enum err prepare_oauth2_authorize(struct call *call);
-/* Stores the signing key if prepare_oauth2_authorize has created one. */
+enum err schedule_signing_key_creation(struct call *call);
+/* Stores the signing key if schedule_signing_key_creation has created one. */
 enum err openid_store_signing_key(struct call *call);
 /* Schedules the signing of an id token on the thread pool, because RSA takes too long for a
  * write transaction. Call it in the read stage of POST /oauth2/token. */
-enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake application_id,
-                                 struct str nonce);
+enum err openid_schedule_id_token_signing(struct call *call, snowflake user_id,
+                                          snowflake application_id, struct str nonce);
 /* Returns the signed id token of this call. nonce.p is NULL if the client sent no nonce. */
 enum err openid_get_signed_id_token(struct call *call, snowflake user_id, snowflake application_id,
                                     struct str nonce, struct opt_str *ret);
@@ -254,7 +254,7 @@ struct str url_add_query_parameter(struct arena *a, struct str url, const char *
 enum err get_authorization(struct call *call);
 enum err authorize(struct call *call);
 enum err exchange_token(struct call *call);
-enum err prepare_exchange_oauth2_token(struct call *call);
+enum err schedule_id_token_signing(struct call *call);
 enum err revoke_token(struct call *call);
 enum err get_current_authorization(struct call *call);
 enum err list_grants(struct call *call);

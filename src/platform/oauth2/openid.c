@@ -50,7 +50,7 @@ static enum err request_signing_key_if_missing(struct call *call)
     return e;
 }
 
-enum err prepare_oauth2_authorize(struct call *call)
+enum err schedule_signing_key_creation(struct call *call)
 {
     const struct oauth2_authorize_query *q = call->query;
     struct oauth2_scopes scopes;
@@ -79,8 +79,8 @@ enum err openid_store_signing_key(struct call *call)
 
 /* --- id tokens ------------------------------------------------------------------------ */
 
-static struct str encode_id_claims(struct call *call, snowflake user_id, snowflake application_id,
-                                   struct str nonce)
+static struct str encode_id_token_claims(struct call *call, snowflake user_id,
+                                         snowflake application_id, struct str nonce)
 {
     int64_t now = clock_s();
     struct buf out;
@@ -121,13 +121,13 @@ static enum err sign_id_token(struct call *call)
     p->key.secret = decrypt_secret(call->arena, api_get_options(call->api)->auth, SECRET_WORD,
                                    THE_KEY, p->key.secret);
     p->token = jwt_sign(call->arena, &p->key,
-                        encode_id_claims(call, p->user_id, p->application_id, p->nonce));
+                        encode_id_token_claims(call, p->user_id, p->application_id, p->nonce));
     sodium_memzero((void *)(uintptr_t)p->key.secret.p, p->key.secret.n);
     return p->token.p ? OK : ERR_INTERNAL;
 }
 
-enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake application_id,
-                                 struct str nonce)
+enum err openid_schedule_id_token_signing(struct call *call, snowflake user_id,
+                                          snowflake application_id, struct str nonce)
 {
     struct signing_key key;
     bool found;

@@ -34,7 +34,7 @@ static const struct route routes[] = {
         .body = &authorize_body,
         .reply = &redirect_reply,
         .fires = (const enum event[]){ INSTALL_EVENTS, EVENT_USER_APPLICATION_UPDATE, EVENT_NONE },
-        .prepare = prepare_oauth2_authorize,
+        .prepare = schedule_signing_key_creation,
         .handle = authorize,
     },
     {
@@ -49,7 +49,7 @@ static const struct route routes[] = {
         .reply = &access_reply,
         .fires = (const enum event[]){ INSTALL_EVENTS, EVENT_USER_APPLICATION_UPDATE,
                                        EVENT_WEBHOOKS_UPDATE, EVENT_NONE },
-        .prepare = prepare_exchange_oauth2_token,
+        .prepare = schedule_id_token_signing,
         .handle = exchange_token,
     },
     {

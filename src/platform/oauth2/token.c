@@ -352,7 +352,8 @@ static enum err request_id_token_if_needed(struct call *call)
                                     &code, &found);
         if (!e && found && !code.used && oauth2_scopes_parse(call->arena, code.scopes, &scopes) &&
             oauth2_scopes_contain(&scopes, "openid"))
-            e = openid_request_id_token(call, code.user_id, code.application_id, code.nonce);
+            e = openid_schedule_id_token_signing(call, code.user_id, code.application_id,
+                                                 code.nonce);
     } else if (!by_code &&
                parse_credential_token(CALLER_REFRESH, in->refresh_token.value, &credential)) {
         e = auth_find_stored_token(api_get_options(call->api)->auth, call->tx, &credential,
@@ -363,12 +364,13 @@ static enum err request_id_token_if_needed(struct call *call)
             e = oauth2_token_read_scopes(call->tx, credential.session, &text);
         if (!e && oauth2_scopes_parse(call->arena, text, &scopes) &&
             oauth2_scopes_contain(&scopes, "openid"))
-            e = openid_request_id_token(call, holder.id, holder.application_id, (struct str){ 0 });
+            e = openid_schedule_id_token_signing(call, holder.id, holder.application_id,
+                                                 (struct str){ 0 });
     }
     return e;
 }
 
-enum err prepare_exchange_oauth2_token(struct call *call)
+enum err schedule_id_token_signing(struct call *call)
 {
     const struct oauth2_token_form *in = call->body;
 
@@ -406,8 +408,8 @@ enum err exchange_token(struct call *call)
 
 /* --- POST /oauth2/token/revoke -------------------------------------------------------- */
 
-static enum err find_token_holder(struct call *call, struct str token, struct caller *ret,
-                                  bool *found)
+static enum err find_user_and_application_of_token(struct call *call, struct str token,
+                                                   struct caller *ret, bool *found)
 {
     static const enum caller_kind kinds[] = { CALLER_BEARER, CALLER_REFRESH };
     struct parsed_credential credential;
@@ -426,7 +428,7 @@ static enum err find_token_holder(struct call *call, struct str token, struct ca
     return OK;
 }
 
-static enum err delete_authorization_of_holder(struct call *call, const struct caller *holder)
+static enum err delete_authorization_of_token_user(struct call *call, const struct caller *holder)
 {
     struct oauth2_authorization a;
     bool found;
@@ -460,11 +462,11 @@ enum err revoke_token(struct call *call)
         return reply_invalid_client(call);
     if (in->token.given != GIVEN)
         return oauth2_reply_error(call, 400, "invalid_request", "The token is missing.");
-    e = find_token_holder(call, in->token.value, &holder, &found);
+    e = find_user_and_application_of_token(call, in->token.value, &holder, &found);
     if (!e && found && (!says_who || holder.application_id == a.id)) {
         e = revoke_oauth2_tokens_of_application(call, holder.id, holder.application_id);
         if (!e)
-            e = delete_authorization_of_holder(call, &holder);
+            e = delete_authorization_of_token_user(call, &holder);
     }
     return e ? e : call_reply_with_object(call, &(struct empty_json_reply){ 0 });
 }

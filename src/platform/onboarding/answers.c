@@ -107,7 +107,7 @@ static enum err check_onboarding_answers(struct call *call)
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-enum err prepare_onboarding_answers(struct call *call)
+enum err schedule_onboarding_answer_check(struct call *call)
 {
     call_store_stage_data(call, "answer_changes", sizeof(struct answer_changes));
     call->read = check_onboarding_answers;

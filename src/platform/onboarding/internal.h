@@ -52,12 +52,12 @@ void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_role
 
 /* --- put_onboarding.c ----------------------------------------------------------------- */
 
-enum err prepare_put_onboarding(struct call *call);
+enum err schedule_onboarding_change(struct call *call);
 enum err put_onboarding(struct call *call);
 
 /* --- answers.c ------------------------------------------------------------------------ */
 
-enum err prepare_onboarding_answers(struct call *call);
+enum err schedule_onboarding_answer_check(struct call *call);
 enum err submit_onboarding_answers(struct call *call);
 
 /* --- welcome_screen.c ----------------------------------------------------------------- */

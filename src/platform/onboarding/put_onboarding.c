@@ -369,7 +369,7 @@ static enum err compute_onboarding_change(struct call *call)
     return OK;
 }
 
-enum err prepare_put_onboarding(struct call *call)
+enum err schedule_onboarding_change(struct call *call)
 {
     call_store_stage_data(call, "onboarding_change_state", sizeof(struct onboarding_change_state));
     call->read = read_onboarding_state;

@@ -34,7 +34,7 @@ static enum err delete_answers_of_member(struct call *call,
         .status = 200,                                                                            \
         .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_VOICE_STATE_UPDATE,       \
                                        EVENT_NONE },                                              \
-        .allowed_when_restricted = true, .prepare = prepare_onboarding_answers,                   \
+        .allowed_when_restricted = true, .prepare = schedule_onboarding_answer_check,             \
         .handle = submit_onboarding_answers                                                       \
     }
 
@@ -61,7 +61,7 @@ static const struct route routes[] = {
         .reply = &type_onboarding,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
                                        EVENT_NONE },
-        .prepare = prepare_put_onboarding,
+        .prepare = schedule_onboarding_change,
         .handle = put_onboarding,
     },
     ANSWERS(POST, "create_onboarding_responses"),

@@ -160,8 +160,8 @@ static enum err import_onboarding(struct world_file_importer *im, const void *en
 
 /* --- export --------------------------------------------------------------------------- */
 
-static void options_to_entries(struct world_file_exporter *ex, const struct list *options,
-                               struct list *ret)
+static void onboarding_options_to_world_entries(struct world_file_exporter *ex,
+                                                const struct list *options, struct list *ret)
 {
     const struct onboarding_option *o = options->items;
 
@@ -180,8 +180,8 @@ static void options_to_entries(struct world_file_exporter *ex, const struct list
     }
 }
 
-static void prompts_to_entries(struct world_file_exporter *ex, const struct list *prompts,
-                               struct opt_list *ret)
+static void onboarding_prompts_to_world_entries(struct world_file_exporter *ex,
+                                                const struct list *prompts, struct opt_list *ret)
 {
     const struct onboarding_prompt *p = prompts->items;
 
@@ -196,7 +196,7 @@ static void prompts_to_entries(struct world_file_exporter *ex, const struct list
             .required = { p[i].required ? GIVEN : ABSENT, p[i].required },
             .in_onboarding = { p[i].in_onboarding ? ABSENT : GIVEN, p[i].in_onboarding },
         };
-        options_to_entries(ex, &p[i].options, &out->options);
+        onboarding_options_to_world_entries(ex, &p[i].options, &out->options);
     }
 }
 
@@ -214,7 +214,7 @@ static enum err export_onboarding(struct world_file_exporter *ex, struct opt_obj
         .default_channels =
             world_file_export_references(ex->tx, &ex->channels, &o.default_channel_ids),
     };
-    prompts_to_entries(ex, &o.prompts, &out->prompts);
+    onboarding_prompts_to_world_entries(ex, &o.prompts, &out->prompts);
     *ret = (struct opt_object){ GIVEN, out };
     return OK;
 }

@@ -110,7 +110,7 @@ const struct type poll_body = { .kind = KIND_OBJECT, .schema = &poll_in_schema }
 /* --- conversion ----------------------------------------------------------------------- */
 
 static enum err poll_emoji_from_draft(struct call *call, const struct poll_draft_emoji *in,
-                                      const struct emoji_user *who,
+                                      const struct emoji_use_context *who,
                                       const struct reaction_emoji **ret)
 {
     struct reaction_emoji *out = arena_alloc(call->arena, sizeof *out);
@@ -129,7 +129,8 @@ static enum err poll_emoji_from_draft(struct call *call, const struct poll_draft
 }
 
 static enum err poll_media_from_draft(struct call *call, const struct poll_draft_media *in,
-                                      const struct emoji_user *who, const struct poll_media **ret)
+                                      const struct emoji_use_context *who,
+                                      const struct poll_media **ret)
 {
     struct poll_media *media = arena_alloc(call->arena, sizeof *media);
 
@@ -141,7 +142,7 @@ static enum err poll_media_from_draft(struct call *call, const struct poll_draft
 }
 
 enum err poll_from_request_body(struct call *call, const struct poll_request *in,
-                                const struct emoji_user *who, struct poll **ret)
+                                const struct emoji_use_context *who, struct poll **ret)
 {
     const struct poll_draft_answer *answers = in->answers.items;
     struct poll_results *results = arena_alloc(call->arena, sizeof *results);

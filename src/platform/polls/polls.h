@@ -15,7 +15,7 @@ extern const struct type poll_body;
 /* Converts a request body to a poll without votes. Returns ERR_POLL_EMOJI if an emoji is not
  * usable. */
 enum err poll_from_request_body(struct call *call, const struct poll_request *in,
-                                const struct emoji_user *who, struct poll **ret);
+                                const struct emoji_use_context *who, struct poll **ret);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 

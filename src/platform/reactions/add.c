@@ -83,10 +83,11 @@ static enum err resolve_new_reaction_emoji(struct call *call,
                                            struct reaction_emoji *ret)
 {
     const struct channel *c = call->target.channel;
-    struct emoji_user who = { .user_id = call->caller->id,
-                              .application_id = call->caller->application_id,
-                              .guild_id = channel_is_private(c->type) ? 0 : c->guild_id.value,
-                              .permissions = call->target.permissions };
+    struct emoji_use_context who = { .user_id = call->caller->id,
+                                     .application_id = call->caller->application_id,
+                                     .guild_id =
+                                         channel_is_private(c->type) ? 0 : c->guild_id.value,
+                                     .permissions = call->target.permissions };
     struct emoji emoji;
 
     *ret = (struct reaction_emoji){ .id = { .given = GIVEN_NULL }, .name = name->text };

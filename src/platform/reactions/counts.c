@@ -229,7 +229,7 @@ enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowfla
     return e ? e : delete_merged_counter_shards(tx, m);
 }
 
-enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id)
+enum err reaction_delete_if_without_users(struct tx *tx, const struct message *m, snowflake id)
 {
     enum err e = reactions_remove_counts(tx, m, id);
 

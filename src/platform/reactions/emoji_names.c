@@ -4,7 +4,7 @@
 #include "base/emoji.h"
 
 /* Removes the brackets of "<:name:id>" and "<a:name:id>", the form that message texts use. */
-static struct str strip_brackets(struct str s)
+static struct str strip_emoji_brackets(struct str s)
 {
     if (s.n > 2 && s.p[0] == '<' && s.p[s.n - 1] == '>')
         return str_slice(s.p + 1, s.n - 2);
@@ -17,7 +17,7 @@ static bool parse_custom_emoji(struct arena *arena, struct str s, struct reactio
 {
     size_t at = s.n;
 
-    s = strip_brackets(s);
+    s = strip_emoji_brackets(s);
     for (at = s.n; at > 0 && s.p[at - 1] != ':'; at--) {
     }
     if (at < 2 || !snowflake_parse(str_skip_bytes(s, at), &ret->id) || !ret->id)

@@ -37,7 +37,7 @@ enum err reaction_insert(struct tx *tx, const struct message *m, const struct re
 /* Removes the counts of one emoji from the message, or of all emoji if id is 0. */
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id);
 /* Deletes an emoji of the message if it has no users left. */
-enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id);
+enum err reaction_delete_if_without_users(struct tx *tx, const struct message *m, snowflake id);
 enum err reaction_count_shards_delete(struct tx *tx, snowflake message_id);
 
 /* --- removal_job.c: removal of emoji with many users ---------------------------------- */

@@ -5,8 +5,8 @@
 #include "platform/reactions/internal.h"
 
 /* Sets the call's caller to the user and its target to the message, as in a request of the user. */
-static enum err set_target_of_mirrored_reaction(struct call *call, struct channel *c,
-                                                struct message *m, snowflake user_id)
+static enum err set_caller_and_target_of_reaction(struct call *call, struct channel *c,
+                                                  struct message *m, snowflake user_id)
 {
     struct caller *caller = arena_alloc(call->arena, sizeof *caller);
     struct member_access *access = arena_alloc(call->arena, sizeof *access);
@@ -24,7 +24,7 @@ enum err mirrored_reaction_add(struct call *call, struct channel *c, struct mess
                                snowflake user_id, struct str emoji)
 {
     struct reaction_emoji_name name;
-    enum err e = set_target_of_mirrored_reaction(call, c, m, user_id);
+    enum err e = set_caller_and_target_of_reaction(call, c, m, user_id);
 
     if (!e && !emoji_name_parse(call->arena, emoji, &name))
         e = ERR_NO_SUCH_EMOJI;
@@ -35,7 +35,7 @@ enum err mirrored_reaction_remove(struct call *call, struct channel *c, struct m
                                   snowflake user_id, struct str emoji)
 {
     struct reaction_emoji_name name = { 0 };
-    enum err e = set_target_of_mirrored_reaction(call, c, m, user_id);
+    enum err e = set_caller_and_target_of_reaction(call, c, m, user_id);
 
     if (!e && emoji.n && !emoji_name_parse(call->arena, emoji, &name))
         e = ERR_NO_SUCH_EMOJI;

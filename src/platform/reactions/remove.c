@@ -20,7 +20,7 @@ enum err reaction_remove_of_user(struct call *call, const struct reaction_emoji_
     if (line.normal + line.burst > 1)
         e = reaction_update_count(call->tx, m, line.id, burst, user_id, -1);
     else
-        e = reaction_delete_unused(call->tx, m, line.id);
+        e = reaction_delete_if_without_users(call->tx, m, line.id);
     struct reaction_event event = reaction_event_of_message(call);
     event.user_id = opt_id_or_null(user_id);
     event.emoji = reaction_emoji_decode(call->arena, &line);

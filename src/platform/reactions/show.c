@@ -137,8 +137,9 @@ static enum err mark_own_reactions(struct call *call, snowflake channel_id,
         if (!m || m->id != r[i].message_id)
             m = find_message_by_id(messages, r[i].message_id);
         if (m && m->reactions.given == GIVEN)
-            reaction_text_mark_reader(m->reactions.value, r[i].reaction_id,
-                                      r[i].burst ? READER_REACTED_BURST : READER_REACTED_NORMAL);
+            reaction_text_mark_reaction_of_reader(m->reactions.value, r[i].reaction_id,
+                                                  r[i].burst ? READER_REACTED_BURST
+                                                             : READER_REACTED_NORMAL);
     }
     return e;
 }
@@ -158,7 +159,7 @@ enum err messages_fill_reactions(struct call *call, struct list *messages)
         if (m[i].reacted != HAS_REACTIONS_WITH_ALL_USERS)
             extend_message_range(&by_many, m[i].id);
         else if (call->caller)
-            reaction_text_set_reader(m[i].reactions.value, call->caller->id);
+            reaction_text_write_reader_id(m[i].reactions.value, call->caller->id);
     }
     if (sharded.last)
         e = merge_counter_shards(call->tx, m->channel_id, &sharded, messages);

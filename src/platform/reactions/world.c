@@ -162,7 +162,7 @@ static const char REACTIONS_IN[] =
     "and x.burst = 0 join users u on u.id = x.user_id where m.channel_id = $1 and m.reacted > 0 "
     "order by r.message_id, r.id, x.user_id";
 
-static struct str emoji_reference(const struct rows *r)
+static struct str format_emoji_reference(const struct rows *r)
 {
     if (row_column_is_null(r, 2))
         return row_text(r, 3);
@@ -187,7 +187,7 @@ static enum err export_reactions(struct world_file_exporter *ex, struct world_fi
         if (row_id(&r, 1) != id) {
             id = row_id(&r, 1);
             last = export_add_list_item(ex->tx, reactions, sizeof *last);
-            last->emoji = emoji_reference(&r);
+            last->emoji = format_emoji_reference(&r);
         }
         *(struct str *)list_append(tx_arena(ex->tx), &last->users, sizeof(struct str)) =
             row_text(&r, 4);

@@ -11,7 +11,7 @@ extern const struct domain read_states_domain;
 
 /* Writes the READY field "read_state": an object with entries if `entries` is true, else an array.
  * If `others` is true, includes read states that do not belong to channels. */
-enum err ready_write_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
+enum err write_ready_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
                                  struct json_writer *out);
 
 #endif

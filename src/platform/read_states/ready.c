@@ -133,7 +133,7 @@ static void write_read_states_json(const struct list *states, bool others, struc
     json_end_array(out);
 }
 
-enum err ready_write_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
+enum err write_ready_read_states(struct tx *tx, snowflake user_id, bool entries, bool others,
                                  struct json_writer *out)
 {
     struct list states;

@@ -33,6 +33,6 @@ enum err relationships_delete_of_account(struct call *call, snowflake user_id,
         if (!e)
             e = tx_exec(call->tx, DELETE_RELATIONSHIP, BIND(v_id(a), v_id(b)), NULL);
     }
-    deletion_step_count_rows(step, (int64_t)mine.count);
+    deletion_step_subtract_deleted_rows(step, (int64_t)mine.count);
     return e;
 }

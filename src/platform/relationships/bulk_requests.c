@@ -12,7 +12,7 @@ static const int64_t TOKEN_LIFE_US = INT64_C(15) * 60 * 1000000;
 
 /* --- declining ------------------------------------------------------------------------ */
 
-static unsigned filters_to_bits(const struct list *filters)
+static unsigned friend_request_filters_to_bits(const struct list *filters)
 {
     unsigned set = 0;
 
@@ -26,7 +26,8 @@ enum err bulk_remove_relationships(struct call *call)
 {
     const struct friend_request_removal_query *query = call->query;
     const struct friend_request_removal_body *body = call->body;
-    unsigned set = filters_to_bits(&query->filters) | filters_to_bits(&body->filters);
+    unsigned set = friend_request_filters_to_bits(&query->filters) |
+                   friend_request_filters_to_bits(&body->filters);
     bool spam = query->only_spam || set & 1u << REMOVE_SPAM, ignored = set & 1u << REMOVE_IGNORED;
     struct list senders;
 

@@ -19,7 +19,7 @@ enum err check_friend_limit(struct tx *tx, snowflake user_id);
  * ERR_MAX_FRIENDS. */
 enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
-enum err ready_write_relationships(struct tx *tx, snowflake user_id,
+enum err write_ready_relationships(struct tx *tx, snowflake user_id,
                                    struct ready_event_writer *shape, struct json_writer *out);
 
 /* Reads the friends that two accounts have in common (struct user), sorted by id. */

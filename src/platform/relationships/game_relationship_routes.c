@@ -93,10 +93,11 @@ static enum err check_application_authorizations(struct call *call,
 {
     snowflake application_id = c->mine.application_id;
     bool mine = true, theirs;
-    enum err e = has_authorized_application(call->tx, c->theirs.user_id, application_id, &theirs);
+    enum err e =
+        account_has_authorized_application(call->tx, c->theirs.user_id, application_id, &theirs);
 
     if (!e && accepting)
-        e = has_authorized_application(call->tx, c->mine.user_id, application_id, &mine);
+        e = account_has_authorized_application(call->tx, c->mine.user_id, application_id, &mine);
     if (e || (mine && theirs))
         return e;
     return accepting ? ERR_APPLICATION_NO_LONGER_AUTHORIZED : ERR_NO_COMMON_APPLICATION;

@@ -192,7 +192,7 @@ static enum err delete_game_relationship_batch(struct call *call, struct sql sql
         if (!e)
             e = game_relationship_save(call->tx, g);
     }
-    deletion_step_count_rows(step, (int64_t)gone.count);
+    deletion_step_subtract_deleted_rows(step, (int64_t)gone.count);
     return e;
 }
 

@@ -93,8 +93,8 @@ enum err friend_request_record_sent(struct tx *tx, snowflake user_id, snowflake 
 enum err friend_request_record_accepted(struct tx *tx, snowflake user_id, snowflake target_id);
 
 /* Reads whether the account has authorized this application. */
-enum err has_authorized_application(struct tx *tx, snowflake user_id, snowflake application_id,
-                                    bool *ret);
+enum err account_has_authorized_application(struct tx *tx, snowflake user_id,
+                                            snowflake application_id, bool *ret);
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret);
 

@@ -6,7 +6,7 @@
 #include "platform/relationships/relationship_cache.h"
 #include "platform/relationships/suggestions.h"
 
-enum err ready_write_relationships(struct tx *tx, snowflake user_id,
+enum err write_ready_relationships(struct tx *tx, snowflake user_id,
                                    struct ready_event_writer *shape, struct json_writer *out)
 {
     const struct encoded_members *relationships;

@@ -20,7 +20,7 @@ static const struct rate_limit limit_change = { .name = "relationship-change",
                                                 .count = 30,
                                                 .window_s = 60 };
 
-static enum err count_friend_request(struct call *call)
+static enum err count_friend_request_against_limits(struct call *call)
 {
     struct str who = str_printf(call->arena, "%llu", (unsigned long long)call->caller->id);
     enum err e = call_replace_route_rate_limit(call, &limit_ask, who);
@@ -101,11 +101,11 @@ static enum err block_user(struct call *call)
     return e ? e : friend_suggestion_delete(call, other, me);
 }
 
-static enum err prepare_create_relationship(struct call *call)
+static enum err count_friend_request_unless_block(struct call *call)
 {
     const struct relationship_body *in = call->body;
 
-    return in->type == RELATIONSHIP_BLOCKED ? OK : count_friend_request(call);
+    return in->type == RELATIONSHIP_BLOCKED ? OK : count_friend_request_against_limits(call);
 }
 
 /* PUT /users/@me/relationships/{user.id}: requests, accepts or blocks. */
@@ -208,7 +208,7 @@ static const struct route routes[] = {
         .scope = "relationships.write",
         .body = &request_body,
         .fires = EVENTS(FRIEND_EVENTS, EVENT_RELATIONSHIP_REMOVE),
-        .prepare = count_friend_request,
+        .prepare = count_friend_request_against_limits,
         .handle = send_friend_request,
     },
     {
@@ -243,7 +243,7 @@ static const struct route routes[] = {
         .scope = "relationships.write",
         .body = &relationship_body,
         .fires = EVENTS(FRIEND_EVENTS, EVENT_RELATIONSHIP_REMOVE, EVENT_GAME_RELATIONSHIP_REMOVE),
-        .prepare = prepare_create_relationship,
+        .prepare = count_friend_request_unless_block,
         .handle = create_relationship,
     },
     {

@@ -184,8 +184,8 @@ static const char GRANT[] =
 static const char COUNT_GAME[] =
     "select count(*) from game_relationships where application_id = $2 and user_id = $1";
 
-enum err has_authorized_application(struct tx *tx, snowflake user_id, snowflake application_id,
-                                    bool *ret)
+enum err account_has_authorized_application(struct tx *tx, snowflake user_id,
+                                            snowflake application_id, bool *ret)
 {
     return tx_exists(tx, GRANT, BIND(v_id(user_id), v_id(application_id)), ret);
 }

@@ -92,7 +92,7 @@ static enum err retain_best_allowed_offers(struct tx *tx, snowflake owner, struc
     for (size_t i = 0; !e && i < offers->count && retained < MOST_FOUND; i++) {
         bool admissible;
 
-        e = friend_suggestion_read_is_allowed(tx, owner, all[i].user_id, &admissible);
+        e = friend_suggestion_check_allowed(tx, owner, all[i].user_id, &admissible);
         if (!e && admissible)
             all[retained++] = all[i];
     }

@@ -218,7 +218,7 @@ static const char ADMISSIBLE[] =
 
 /* Returns whether a user may be suggested. Users who accept no friend requests are never
  * suggested. */
-enum err friend_suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret)
+enum err friend_suggestion_check_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret)
 {
     struct user_settings settings;
     enum err e = tx_exists(tx, ADMISSIBLE, BIND(v_id(owner), v_id(id), v_int(clock_us())), ret);
@@ -277,7 +277,7 @@ static enum err add_offered_candidate(struct tx *tx, snowflake owner,
 {
     struct suggestion_candidate *c = find_suggestion_candidate(candidates, o->user_id);
     bool admissible;
-    enum err e = friend_suggestion_read_is_allowed(tx, owner, o->user_id, &admissible);
+    enum err e = friend_suggestion_check_allowed(tx, owner, o->user_id, &admissible);
 
     if (e || !admissible)
         return e;

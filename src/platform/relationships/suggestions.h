@@ -38,7 +38,7 @@ enum err friend_suggestions_replace_of_source(struct call *call, snowflake owner
                                               const struct list *offers);
 
 /* Reads whether this user may be suggested to the owner. */
-enum err friend_suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret);
+enum err friend_suggestion_check_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret);
 
 /* Deletes the suggestions of this user by all sources. Emits FRIEND_SUGGESTION_DELETE if there was
  * one. */

@@ -12,16 +12,17 @@ struct event_audit_state {
     struct list changes; /* struct audit_log_change */
 };
 
-static void audit_event_field(struct event_audit_state *n, const char *key, const struct type *type,
-                              size_t offset)
+static void add_event_field_to_audit_entry(struct event_audit_state *n, const char *key,
+                                           const struct type *type, size_t offset)
 {
     audit_log_add_typed_change_to_list(n->call, &n->changes, key, type,
                                        n->before ? (const char *)n->before + offset : NULL,
                                        n->now ? (const char *)n->now + offset : NULL);
 }
 
-#define ADD_FIELD(n, member_, type_) \
-    audit_event_field((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
+#define ADD_FIELD(n, member_, type_)                        \
+    add_event_field_to_audit_entry((n), #member_, &(type_), \
+                                   offsetof(struct scheduled_event, member_))
 /* Pointer to the value of an optional field; NULL if the field is absent. */
 #define GIVEN_VALUE(event_, member_) \
     ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
@@ -30,7 +31,7 @@ static void audit_event_field(struct event_audit_state *n, const char *key, cons
                                        GIVEN_VALUE((n)->before, member_),          \
                                        GIVEN_VALUE((n)->now, member_))
 
-static const struct str *event_location(const struct scheduled_event *e)
+static const struct str *location_of_scheduled_event(const struct scheduled_event *e)
 {
     const struct scheduled_event_metadata *m = e ? e->entity_metadata : NULL;
 
@@ -54,7 +55,8 @@ enum err audit_log_record_scheduled_event(struct call *call, enum audit_log_acti
     ADD_OPTIONAL_FIELD(&n, "scheduled_end_time", scheduled_end_time, type_time);
     ADD_OPTIONAL_FIELD(&n, "image_hash", image, type_text);
     audit_log_add_typed_change_to_list(call, &n.changes, "location", &type_text,
-                                       event_location(before), event_location(now));
+                                       location_of_scheduled_event(before),
+                                       location_of_scheduled_event(now));
     return audit_log_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 

@@ -18,7 +18,7 @@ static enum err store_image_of_scheduled_event(struct call *call)
     return store_uploaded_picture(call, "guild-events", upload->id, &in->image, &upload->image);
 }
 
-static enum err prepare_image_of_scheduled_event(struct call *call, snowflake id)
+static enum err schedule_image_storage_of_event(struct call *call, snowflake id)
 {
     const struct scheduled_event_patch *in = call->body;
     struct event_upload *upload = call_store_stage_data(call, "event_upload", sizeof *upload);
@@ -31,14 +31,14 @@ static enum err prepare_image_of_scheduled_event(struct call *call, snowflake id
     return OK;
 }
 
-enum err prepare_create_scheduled_event(struct call *call)
+enum err schedule_image_storage_of_new_event(struct call *call)
 {
-    return prepare_image_of_scheduled_event(call, snowflake_new());
+    return schedule_image_storage_of_event(call, snowflake_new());
 }
 
-enum err prepare_modify_scheduled_event(struct call *call)
+enum err schedule_image_storage_of_changed_event(struct call *call)
 {
-    return prepare_image_of_scheduled_event(call, call_get_path_id(call, "event.id"));
+    return schedule_image_storage_of_event(call, call_get_path_id(call, "event.id"));
 }
 
 static void apply_location_of_scheduled_event(struct scheduled_event *e,

@@ -5,8 +5,9 @@
 
 enum { MOST_EXCEPTIONS = 100 };
 
-static enum err audit_exception_change(struct call *call, const struct scheduled_event *e,
-                                       enum audit_log_action action, snowflake id)
+static enum err record_event_exception_in_audit_log(struct call *call,
+                                                    const struct scheduled_event *e,
+                                                    enum audit_log_action action, snowflake id)
 {
     struct audit_log_options options = { .event_exception_id = opt_id_or_null(id) };
 
@@ -62,7 +63,7 @@ static enum err save_scheduled_event_exception(struct call *call, struct schedul
     enum err e = scheduled_event_update(call->tx, event);
 
     if (!e)
-        e = audit_exception_change(call, event, action, x->event_exception_id);
+        e = record_event_exception_in_audit_log(call, event, action, x->event_exception_id);
     if (e)
         return e;
     emit_scheduled_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE, event, x);
@@ -128,7 +129,7 @@ enum err delete_event_exception(struct call *call)
     *x = all[--event.guild_scheduled_event_exceptions.count];
     e = scheduled_event_update(call->tx, &event);
     if (!e)
-        e = audit_exception_change(call, &event, AUDIT_EVENT_EXCEPTION_DELETE, id);
+        e = record_event_exception_in_audit_log(call, &event, AUDIT_EVENT_EXCEPTION_DELETE, id);
     if (!e)
         emit_scheduled_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_DELETE, &event,
                                        &gone);

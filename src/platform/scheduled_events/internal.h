@@ -145,9 +145,9 @@ enum err scheduled_event_check_channel(struct call *call, const struct scheduled
 enum err read_scheduled_event_of_path(struct call *call, struct scheduled_event *ret);
 enum err list_scheduled_events(struct call *call);
 enum err get_scheduled_event(struct call *call);
-enum err prepare_create_scheduled_event(struct call *call);
+enum err schedule_image_storage_of_new_event(struct call *call);
 enum err create_scheduled_event(struct call *call);
-enum err prepare_modify_scheduled_event(struct call *call);
+enum err schedule_image_storage_of_changed_event(struct call *call);
 enum err modify_scheduled_event(struct call *call);
 enum err delete_scheduled_event(struct call *call);
 enum err list_scheduled_event_users(struct call *call);

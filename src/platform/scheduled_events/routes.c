@@ -50,7 +50,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_scheduled_event,
         .fires = FIRES(EVENT_GUILD_SCHEDULED_EVENT_CREATE, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD),
-        .prepare = prepare_create_scheduled_event,
+        .prepare = schedule_image_storage_of_new_event,
         .handle = create_scheduled_event,
     },
     {
@@ -75,7 +75,7 @@ static const struct route routes[] = {
         .fires =
             FIRES(EVENT_GUILD_SCHEDULED_EVENT_UPDATE, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTIONS_DELETE,
                   EVENT_STAGE_INSTANCE_CREATE, EVENT_STAGE_INSTANCE_DELETE, EVENT_MESSAGE_CREATE),
-        .prepare = prepare_modify_scheduled_event,
+        .prepare = schedule_image_storage_of_changed_event,
         .handle = modify_scheduled_event,
     },
     {

@@ -61,7 +61,7 @@ static enum err update_and_emit_scheduled_event(struct call *call, const struct 
 
 /* --- recurrence ----------------------------------------------------------------------- */
 
-static const struct scheduled_event_exception *find_exception_of_start(
+static const struct scheduled_event_exception *find_exception_of_start_time(
     const struct scheduled_event *e, int64_t start)
 {
     const struct scheduled_event_exception *x = e->guild_scheduled_event_exceptions.items;
@@ -85,7 +85,7 @@ static void advance_to_next_occurrence(struct scheduled_event *e)
 
     do {
         start = recurrence_next_occurrence(e->recurrence_rule, start);
-        x = find_exception_of_start(e, start);
+        x = find_exception_of_start_time(e, start);
     } while (x && x->is_canceled);
     e->scheduled_start_time = start;
     if (x && x->scheduled_start_time.given == GIVEN)

@@ -136,8 +136,8 @@ static int64_t parse_event_status(const struct world_event *in)
     return EVENT_SCHEDULED;
 }
 
-static struct list exceptions_from_entry(struct world_file_importer *im,
-                                         const struct world_event *in, snowflake id)
+static struct list exceptions_from_world_entry(struct world_file_importer *im,
+                                               const struct world_event *in, snowflake id)
 {
     const struct world_event_exception *x = in->exceptions.value.items;
     struct list out = { 0 };
@@ -189,7 +189,7 @@ static enum err save_imported_scheduled_event(struct world_file_importer *im,
                                            &event->image);
     if (e)
         return e;
-    event->guild_scheduled_event_exceptions = exceptions_from_entry(im, in, event->id);
+    event->guild_scheduled_event_exceptions = exceptions_from_world_entry(im, in, event->id);
     if (!open)
         event->ended_at = clock_us();
     e = scheduled_event_insert(im->tx, event);
@@ -245,7 +245,7 @@ static const char EVENT_USERS[] =
     "and s.response = 1 order by s.event_id, s.user_id";
 static const char NAMES_OF_USERS[] = "select username from users where id = $1";
 
-static struct opt_list exceptions_to_entries(struct tx *tx, const struct list *exceptions)
+static struct opt_list exceptions_to_world_entries(struct tx *tx, const struct list *exceptions)
 {
     const struct scheduled_event_exception *x = exceptions->items;
     struct opt_list out = { 0 };
@@ -283,7 +283,7 @@ static enum err scheduled_event_to_entry(struct world_file_exporter *ex,
         .scheduled_start_time = e->scheduled_start_time,
         .scheduled_end_time = export_optional_int(e->scheduled_end_time),
         .recurrence_rule = { e->recurrence_rule ? GIVEN : ABSENT, e->recurrence_rule },
-        .exceptions = exceptions_to_entries(ex->tx, &e->guild_scheduled_event_exceptions),
+        .exceptions = exceptions_to_world_entries(ex->tx, &e->guild_scheduled_event_exceptions),
     };
     for (const struct enum_choice *c = status_choices; c->text; c++)
         if (c->value == e->status && e->status != EVENT_SCHEDULED)

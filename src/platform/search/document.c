@@ -170,7 +170,7 @@ static void add_file_terms(struct arena *a, struct search_document *d, struct st
         add_document_term(a, d, search_term_of_name(a, 'x', extension));
 }
 
-static struct search_document *find_document(const struct list *documents, snowflake id)
+static struct search_document *find_document_of_message(const struct list *documents, snowflake id)
 {
     for (size_t i = 0; i < documents->count; i++) {
         struct search_document *d = &((struct search_document *)documents->items)[i];
@@ -199,7 +199,7 @@ static enum err read_and_add_file_terms(struct tx *tx, const struct list *ids,
         return e;
     while (rows_next(&rows)) {
         if (!d || d->id != row_id(&rows, 0))
-            d = find_document(documents, row_id(&rows, 0));
+            d = find_document_of_message(documents, row_id(&rows, 0));
         if (d)
             add_file_terms(tx_arena(tx), d, row_text(&rows, 1), row_text(&rows, 2));
     }

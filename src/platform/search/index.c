@@ -124,7 +124,8 @@ static const char PUT_TSVECTOR[] =
     "insert into message_index (rowid, words) values ($1, cast(cast($2 as text) as tsvector)) "
     "on conflict (rowid) do update set words = excluded.words";
 
-static struct str encode_document(struct arena *a, const struct search_document *d, bool sqlite)
+static struct str encode_document_terms(struct arena *a, const struct search_document *d,
+                                        bool sqlite)
 {
     const struct str *m = d->marks.items;
     struct str before = sqlite ? STR("") : STR("'"), after = sqlite ? STR(" ") : STR("' ");
@@ -139,10 +140,11 @@ static struct str encode_document(struct arena *a, const struct search_document 
     return buf_move_to_arena(&out, a);
 }
 
-enum err message_index_save(struct call *call, const struct search_document *d, bool replace)
+enum err message_index_save_documents(struct call *call, const struct search_document *d,
+                                      bool replace)
 {
     bool sqlite = message_index_is_sqlite(call);
-    struct str text = encode_document(call->arena, d, sqlite);
+    struct str text = encode_document_terms(call->arena, d, sqlite);
     enum err e = OK;
 
     if (sqlite && replace)

@@ -69,7 +69,7 @@ static enum err index_document(struct call *call, const struct search_document *
                                snowflake progress)
 {
     bool is_queued = d->id <= progress;
-    enum err e = message_index_save(call, d, is_queued);
+    enum err e = message_index_save_documents(call, d, is_queued);
 
     return e || !is_queued ? e : tx_exec_deferred(call->tx, DONE, BIND(v_id(d->id)));
 }

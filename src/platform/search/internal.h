@@ -110,7 +110,8 @@ struct str format_ids_as_sql_search_parameter(struct arena *a, const snowflake *
 enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
                                      struct rows *ret);
 /* Saves the terms of a message. `replace` is true if the index may already contain the message. */
-enum err message_index_save(struct call *call, const struct search_document *d, bool replace);
+enum err message_index_save_documents(struct call *call, const struct search_document *d,
+                                      bool replace);
 
 /* On SQLite, messages above an id, the progress of the index, are not indexed yet and need no row
  * in message_unindexed. On PostgreSQL there is no such id: *ret is the largest id, and advancing

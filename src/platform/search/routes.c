@@ -104,7 +104,8 @@ static void sort_search_hits(struct list *hits, int (*order)(const void *, const
 
 enum { CONTENTS_AT_ONCE = 250 };
 
-static bool needs_message_contents(const struct search_terms *t, const struct search_query *q)
+static bool search_needs_message_contents(const struct search_terms *t,
+                                          const struct search_query *q)
 {
     const struct search_phrase *p = t->phrases.items;
 
@@ -123,7 +124,7 @@ static enum err filter_search_hits_by_content(struct call *call, const struct se
 
     for (size_t i = 0; i < count; i++)
         ids[i] = hits[i].id;
-    before = tx_switch_arena(call->tx, scratch);
+    before = tx_replace_arena(call->tx, scratch);
     enum err e = message_index_read_contents(call, ids, count, &rows);
     while (!e && rows_next(&rows)) {
         struct search_hit hit = { .id = row_id(&rows, 0) };
@@ -133,7 +134,7 @@ static enum err filter_search_hits_by_content(struct call *call, const struct se
     }
     if (!e)
         e = rows_end(&rows);
-    tx_switch_arena(call->tx, before);
+    tx_replace_arena(call->tx, before);
     arena_free(scratch);
     return e;
 }
@@ -172,8 +173,9 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
     struct list indexed;
 
     range.oldest = range.oldest && !relevant;
-    enum err e =
-        needs_message_contents(t, q) ? OK : message_index_limit_prefix_match(call, t, &range);
+    enum err e = search_needs_message_contents(t, q)
+                     ? OK
+                     : message_index_limit_prefix_match(call, t, &range);
     if (e)
         return e;
     e = find_unindexed_hits(call, t, &range, &noted);
@@ -188,7 +190,7 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
         return e;
     append_hits_of_ids(call, ret, &indexed, &noted.all);
     append_hits_of_ids(call, ret, &noted.found, NULL);
-    if (needs_message_contents(t, q))
+    if (search_needs_message_contents(t, q))
         e = filter_all_hits_by_content(call, t, ret);
     sort_search_hits(ret, relevant       ? compare_hits_by_score
                           : range.oldest ? compare_hits_oldest_first

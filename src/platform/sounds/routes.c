@@ -232,7 +232,7 @@ static enum err check_sound_limit(struct call *call)
     return e || n < most ? e : ERR_MAX_SOUNDS;
 }
 
-static enum err prepare_create_sound(struct call *call)
+static enum err validate_sound_upload(struct call *call)
 {
     const struct sound_draft *in = call->body;
     struct sound_upload *u = call_store_stage_data(call, "sound_upload", sizeof *u);
@@ -257,9 +257,9 @@ static const struct field audited_sound[] = {
     { 0 },
 };
 
-static enum err audit_sound_change(struct call *call, enum audit_log_action action,
-                                   const struct soundboard_sound *before,
-                                   const struct soundboard_sound *now)
+static enum err record_sound_in_audit_log(struct call *call, enum audit_log_action action,
+                                          const struct soundboard_sound *before,
+                                          const struct soundboard_sound *now)
 {
     const struct soundboard_sound *any = now ? now : before;
 
@@ -286,7 +286,7 @@ static enum err create_guild_sound(struct call *call)
     if (!e)
         e = soundboard_sound_insert(call->tx, &s);
     if (!e)
-        e = audit_sound_change(call, AUDIT_SOUND_CREATE, NULL, &s);
+        e = record_sound_in_audit_log(call, AUDIT_SOUND_CREATE, NULL, &s);
     if (!e)
         e = emit_sound_event(call, EVENT_GUILD_SOUNDBOARD_SOUND_CREATE, &s);
     return e ? e : reply_with_sound(call, &s);
@@ -308,7 +308,7 @@ static enum err modify_guild_sound(struct call *call)
     if (!e)
         e = soundboard_sound_update(call->tx, &s);
     if (!e)
-        e = audit_sound_change(call, AUDIT_SOUND_UPDATE, &before, &s);
+        e = record_sound_in_audit_log(call, AUDIT_SOUND_UPDATE, &before, &s);
     if (!e)
         e = emit_sound_event(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, &s);
     return e ? e : reply_with_sound(call, &s);
@@ -325,7 +325,7 @@ static enum err delete_guild_sound(struct call *call)
     if (!e)
         e = soundboard_sound_delete(call, &s);
     if (!e)
-        e = audit_sound_change(call, AUDIT_SOUND_DELETE, &s, NULL);
+        e = record_sound_in_audit_log(call, AUDIT_SOUND_DELETE, &s, NULL);
     struct sound_delete_event gone = { s.guild_id.value, s.sound_id };
     if (!e)
         call_emit_event(call, EVENT_GUILD_SOUNDBOARD_SOUND_DELETE, audience_of_guild(gone.guild_id),
@@ -378,7 +378,7 @@ static const struct route routes[] = {
         .status = 201,
         .fires = SOUND_EVENTS(EVENT_GUILD_SOUNDBOARD_SOUND_CREATE),
         .limit = &limit_expression_writes,
-        .prepare = prepare_create_sound,
+        .prepare = validate_sound_upload,
         .handle = create_guild_sound,
     },
     {

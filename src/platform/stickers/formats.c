@@ -39,7 +39,7 @@ static enum err check_lottie_file(struct arena *arena, struct str bytes)
 
 enum err sticker_file_detect(struct arena *arena, struct str bytes, struct sticker_file *ret)
 {
-    struct picture_info p;
+    struct picture_properties p;
 
     *ret = (struct sticker_file){ STICKER_LOTTIE, "json" };
     if (bytes.n && bytes.p[0] == '{')

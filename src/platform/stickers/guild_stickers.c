@@ -40,8 +40,8 @@ enum err reply_with_sticker(struct call *call, struct sticker *sticker)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-static void audit_description_change(struct call *call, struct list *changes,
-                                     const struct sticker *before, const struct sticker *now)
+static void add_description_to_audit_entry(struct call *call, struct list *changes,
+                                           const struct sticker *before, const struct sticker *now)
 {
     bool was = before && before->description.given == GIVEN,
          is = now && now->description.given == GIVEN;
@@ -53,8 +53,8 @@ static void audit_description_change(struct call *call, struct list *changes,
 }
 
 /* Writes an audit log entry. before is NULL for a new sticker, now is NULL for a deleted one. */
-static enum err audit_sticker_change(struct call *call, enum audit_log_action action,
-                                     const struct sticker *before, const struct sticker *now)
+static enum err record_sticker_in_audit_log(struct call *call, enum audit_log_action action,
+                                            const struct sticker *before, const struct sticker *now)
 {
     const struct sticker *any = now ? now : before;
     struct list changes = { 0 };
@@ -63,7 +63,7 @@ static enum err audit_sticker_change(struct call *call, enum audit_log_action ac
     audit_log_add_typed_change_to_list(call, &changes, key, type, before ? &before->member : NULL, \
                                        now ? &now->member : NULL)
     ADD("name", &type_text, name);
-    audit_description_change(call, &changes, before, now);
+    add_description_to_audit_entry(call, &changes, before, now);
     ADD("tags", &type_text, tags);
     if (!before || !now) {
         ADD("format_type", &type_count, format_type);
@@ -163,7 +163,7 @@ static enum err store_sticker_file(struct call *call)
     return store_uploaded_picture(call, "stickers", upload->id, &image, &upload->image);
 }
 
-enum err prepare_create_guild_sticker(struct call *call)
+enum err validate_sticker_upload(struct call *call)
 {
     struct sticker_upload *upload = call_store_stage_data(call, "sticker_upload", sizeof *upload);
     struct str bytes = uploaded_sticker_bytes(call);
@@ -203,7 +203,7 @@ enum err create_guild_sticker(struct call *call)
     if (!e)
         e = sticker_insert(call->tx, &s);
     if (!e)
-        e = audit_sticker_change(call, AUDIT_STICKER_CREATE, NULL, &s);
+        e = record_sticker_in_audit_log(call, AUDIT_STICKER_CREATE, NULL, &s);
     if (!e)
         e = emit_guild_stickers_update(call, s.guild_id);
     return e ? e : reply_with_sticker(call, &s);
@@ -246,7 +246,7 @@ enum err modify_guild_sticker(struct call *call)
         return reply_with_sticker(call, &now);
     e = sticker_update(call->tx, &now);
     if (!e)
-        e = audit_sticker_change(call, AUDIT_STICKER_UPDATE, &before, &now);
+        e = record_sticker_in_audit_log(call, AUDIT_STICKER_UPDATE, &before, &now);
     if (!e)
         e = emit_guild_stickers_update(call, now.guild_id);
     return e ? e : reply_with_sticker(call, &now);
@@ -261,6 +261,6 @@ enum err delete_guild_sticker(struct call *call)
     if (!e)
         e = sticker_delete(call, &s);
     if (!e)
-        e = audit_sticker_change(call, AUDIT_STICKER_DELETE, &s, NULL);
+        e = record_sticker_in_audit_log(call, AUDIT_STICKER_DELETE, &s, NULL);
     return e ? e : emit_guild_stickers_update(call, s.guild_id);
 }

@@ -22,7 +22,7 @@ enum err read_sticker_of_path(struct call *call, struct sticker *ret);
 /* --- guild_stickers.c: handlers ------------------------------------------------------------ */
 
 extern const struct type sticker_draft_body, sticker_patch_body;
-enum err prepare_create_guild_sticker(struct call *call);
+enum err validate_sticker_upload(struct call *call);
 enum err create_guild_sticker(struct call *call);
 enum err check_change_sticker_permission(struct call *call); /* called as the route's .admit */
 enum err modify_guild_sticker(struct call *call);

@@ -121,7 +121,7 @@ static const struct route routes[] = {
         .status = 201,
         .fires = STICKER_EVENTS,
         .limit = &limit_expression_writes,
-        .prepare = prepare_create_guild_sticker,
+        .prepare = validate_sticker_upload,
         .handle = create_guild_sticker,
     },
     {

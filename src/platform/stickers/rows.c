@@ -90,7 +90,7 @@ enum err read_sticker_uploaders(struct tx *tx, struct list *stickers)
     return e;
 }
 
-enum err sticker_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
+enum err sticker_find_usable(struct tx *tx, const struct emoji_use_context *who, snowflake id,
                              struct sticker *ret)
 {
     struct sticker s;

@@ -13,7 +13,7 @@ enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret);
 
 /* Reads a sticker that somebody wants to send. Returns ERR_INVALID_STICKER if it does not exist,
  * ERR_STICKER_FORBIDDEN if the sender may not use it. */
-enum err sticker_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
+enum err sticker_find_usable(struct tx *tx, const struct emoji_use_context *who, snowflake id,
                              struct sticker *ret);
 
 extern const struct world_file_name_lookup

@@ -14,7 +14,7 @@ static enum err resolve_team(struct call *call)
 
 static enum err require_team_access_level(struct call *call, enum team_access_level least)
 {
-    enum team_access_level level = team_access_level_of(call->target.team, call->caller->id);
+    enum team_access_level level = team_access_level_of_user(call->target.team, call->caller->id);
 
     if (level == TEAM_ACCESS_NONE)
         return ERR_MISSING_ACCESS;
@@ -76,7 +76,7 @@ static enum err check_team_before_upload(struct call *call)
     return e ? e : require_team_admin(call);
 }
 
-static enum err prepare_create_team(struct call *call)
+static enum err schedule_icon_storage_of_new_team(struct call *call)
 {
     const struct team_request_body *in = call->body;
     struct team_icon_upload *change =
@@ -88,7 +88,7 @@ static enum err prepare_create_team(struct call *call)
     return OK;
 }
 
-static enum err prepare_modify_team(struct call *call)
+static enum err schedule_icon_storage_of_changed_team(struct call *call)
 {
     const struct team_request_body *in = call->body;
     struct team_icon_upload *change =
@@ -122,13 +122,13 @@ static enum err create_team(struct call *call)
     return e ? e : call_reply_with_object(call, &team);
 }
 
-static enum err transfer_team(struct call *call, struct team *team, snowflake id)
+static enum err transfer_team_ownership(struct call *call, struct team *team, snowflake id)
 {
     enum err e = require_team_owner(call);
 
     if (e)
         return e;
-    if (team_access_level_of(team, id) == TEAM_ACCESS_NONE)
+    if (team_access_level_of_user(team, id) == TEAM_ACCESS_NONE)
         return ERR_UNKNOWN_TEAM_MEMBER;
     team->owner_user_id = id;
     return team_member_set_role(call->tx, team->id, id, STR("admin"));
@@ -143,7 +143,7 @@ static enum err modify_team(struct call *call)
     enum err e = OK;
 
     if (in->owner_user_id.given == GIVEN)
-        e = transfer_team(call, team, in->owner_user_id.value);
+        e = transfer_team_ownership(call, team, in->owner_user_id.value);
     if (e)
         return e;
     if (in->name.given == GIVEN)
@@ -212,7 +212,7 @@ static const struct route routes[] = {
         .body = &team_body,
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_team,
-        .prepare = prepare_create_team,
+        .prepare = schedule_icon_storage_of_new_team,
         .handle = create_team,
     },
     {
@@ -244,7 +244,7 @@ static const struct route routes[] = {
         .body = &team_patch_body,
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_team,
-        .prepare = prepare_modify_team,
+        .prepare = schedule_icon_storage_of_changed_team,
         .admit = require_team_admin,
         .handle = modify_team,
     },

@@ -11,7 +11,7 @@ const struct team_member *team_find_member(const struct team *team, snowflake us
     return NULL;
 }
 
-enum team_access_level team_access_level_of(const struct team *team, snowflake user_id)
+enum team_access_level team_access_level_of_user(const struct team *team, snowflake user_id)
 {
     const struct team_member *m = team_find_member(team, user_id);
 

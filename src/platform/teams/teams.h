@@ -17,7 +17,7 @@ enum team_access_level {
     TEAM_ACCESS_OWNER
 };
 
-enum team_access_level team_access_level_of(const struct team *team, snowflake user_id);
+enum team_access_level team_access_level_of_user(const struct team *team, snowflake user_id);
 
 /* Finds the row of a member or invited user of the team. Returns NULL if the user is neither. */
 const struct team_member *team_find_member(const struct team *team, snowflake user_id);

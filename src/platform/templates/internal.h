@@ -117,7 +117,7 @@ struct template_use_body {
 };
 extern const struct type template_guild_body;
 
-enum err prepare_use_template(struct call *call);
+enum err schedule_guild_creation_from_template(struct call *call);
 enum err use_template(struct call *call);
 
 #endif

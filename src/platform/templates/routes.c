@@ -54,7 +54,7 @@ struct template_state {
     struct encoded_source_guild text;
 };
 
-static enum err read_template_state(struct call *call, struct template_state *w)
+static enum err read_template_and_current_guild(struct call *call, struct template_state *w)
 {
     struct guild_template *t = &w->template;
     enum err e = template_read_creator_and_serialized_guild(call->tx, t);
@@ -95,7 +95,7 @@ static enum err get_guild_template(struct call *call)
     enum err e = template_find(call->tx, call_get_path_text(call, "template.code"), &w.template);
 
     if (!e)
-        e = read_template_state(call, &w);
+        e = read_template_and_current_guild(call, &w);
     return e ? e : call_reply_with_object_of_type(call, &type_stored_template, &w.template);
 }
 
@@ -107,7 +107,7 @@ static enum err list_guild_templates(struct call *call)
     enum err e = template_find_of_guild(call->tx, call->target.guild->id, &w.template, &found);
 
     if (!e && found)
-        e = read_template_state(call, &w);
+        e = read_template_and_current_guild(call, &w);
     return e ? e
              : call_reply_with_object_of_type(call, &type_stored_templates,
                                               &(struct list){ &w.template, found });
@@ -142,7 +142,7 @@ static enum err read_guild_for_new_template(struct call *call)
     return template_source_read(call->tx, guild_id, &w->source);
 }
 
-static enum err prepare_create_template(struct call *call)
+static enum err schedule_compression_of_new_template(struct call *call)
 {
     call_store_stage_data(call, "template_state", sizeof(struct template_state));
     call->read = read_guild_for_new_template;
@@ -183,7 +183,7 @@ static enum err read_template_for_sync(struct call *call)
     return e ? e : template_source_read(call->tx, call->target.guild->id, &w->source);
 }
 
-static enum err prepare_sync_template(struct call *call)
+static enum err schedule_compression_for_sync(struct call *call)
 {
     call_store_stage_data(call, "template_state", sizeof(struct template_state));
     call->read = read_template_for_sync;
@@ -216,10 +216,10 @@ static enum err read_template_and_source(struct call *call)
     struct template_state *w = call_get_stage_data(call, "template_state");
     enum err e = read_template_of_path(call, &w->template);
 
-    return e ? e : read_template_state(call, w);
+    return e ? e : read_template_and_current_guild(call, w);
 }
 
-static enum err prepare_change_template(struct call *call)
+static enum err schedule_template_and_source_read(struct call *call)
 {
     call_store_stage_data(call, "template_state", sizeof(struct template_state));
     call->read = read_template_and_source;
@@ -294,7 +294,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_NONE },
         .background = true,
         .limit = &limit_template_use,
-        .prepare = prepare_use_template,
+        .prepare = schedule_guild_creation_from_template,
         .handle = use_template,
     },
     {
@@ -320,7 +320,7 @@ static const struct route routes[] = {
         .reply = &type_guild_template,
         .background = true,
         .limit = &limit_templates,
-        .prepare = prepare_create_template,
+        .prepare = schedule_compression_of_new_template,
         .handle = create_guild_template,
     },
     {
@@ -333,7 +333,7 @@ static const struct route routes[] = {
         .reply = &type_guild_template,
         .background = true,
         .limit = &limit_templates,
-        .prepare = prepare_sync_template,
+        .prepare = schedule_compression_for_sync,
         .handle = sync_guild_template,
     },
     {
@@ -347,7 +347,7 @@ static const struct route routes[] = {
         .reply = &type_guild_template,
         .background = true,
         .limit = &limit_templates,
-        .prepare = prepare_change_template,
+        .prepare = schedule_template_and_source_read,
         .handle = modify_guild_template,
     },
     {
@@ -360,7 +360,7 @@ static const struct route routes[] = {
         .reply = &type_guild_template,
         .background = true,
         .limit = &limit_templates,
-        .prepare = prepare_change_template,
+        .prepare = schedule_template_and_source_read,
         .handle = delete_guild_template,
     },
     { 0 },

@@ -359,8 +359,8 @@ void template_source_encode(struct arena *arena, const struct template_source *s
                        ret->json.n, NULL, 0);
 }
 
-static enum err parse_source_frame(struct arena *arena, struct str line,
-                                   struct template_source **ret)
+static enum err parse_source_without_channels(struct arena *arena, struct str line,
+                                              struct template_source **ret)
 {
     struct form form = { .arena = arena };
     void *frame;
@@ -378,7 +378,7 @@ static enum err parse_source_frame(struct arena *arena, struct str line,
 enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret)
 {
     struct form form = { .arena = arena };
-    enum err e = parse_source_frame(arena, str_cut(&json, '\n'), ret);
+    enum err e = parse_source_without_channels(arena, str_cut(&json, '\n'), ret);
 
     while (!e && json.n) {
         struct str line = str_cut(&json, '\n');

@@ -209,7 +209,7 @@ static enum err insert_hidden_guild(struct call *step)
 {
     struct template_guild_plan *p = call_get_stage_data(step, "template_guild_plan");
 
-    return guild_insert_without_showing_it(step, &p->guild, p->roles, p->role_count);
+    return guild_insert_hidden(step, &p->guild, p->roles, p->role_count);
 }
 
 static enum err insert_channel_batch(struct call *step)
@@ -235,7 +235,7 @@ static enum err insert_channel_batch(struct call *step)
 static enum err read_created_guild(struct call *step)
 {
     struct template_guild_plan *p = call_get_stage_data(step, "template_guild_plan");
-    struct arena *arena = p->call->arena, *before = tx_switch_arena(step->tx, arena);
+    struct arena *arena = p->call->arena, *before = tx_replace_arena(step->tx, arena);
     struct member *owner = arena_alloc(arena, sizeof *owner);
     struct user *user = arena_alloc(arena, sizeof *user);
     struct list threads;
@@ -252,7 +252,7 @@ static enum err read_created_guild(struct call *step)
     if (!e)
         e = user_find(step->tx, owner->user_id, user);
     p->shown.guild.member_count = 1;
-    tx_switch_arena(step->tx, before);
+    tx_replace_arena(step->tx, before);
     return e;
 }
 
@@ -343,7 +343,7 @@ static enum err encode_guild_create(struct call *call)
     return OK;
 }
 
-enum err prepare_use_template(struct call *call)
+enum err schedule_guild_creation_from_template(struct call *call)
 {
     struct template_guild_plan *p = call_store_stage_data(call, "template_guild_plan", sizeof *p);
 
@@ -360,7 +360,7 @@ enum err use_template(struct call *call)
 {
     const struct template_guild_plan *p = call_get_stage_data(call, "template_guild_plan");
     struct guild made;
-    enum err e = guild_show_created_guild(call, &p->shown.guild);
+    enum err e = guild_show_hidden_guild(call, &p->shown.guild);
 
     if (!e)
         e = template_increment_usage(call->tx, p->template.code);

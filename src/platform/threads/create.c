@@ -160,11 +160,11 @@ static enum err create_channel_thread(struct call *call)
 
 /* A message in the body is allowed for forum posts only. Whether the channel is a forum is checked
  * later, in the transaction. */
-enum err prepare_create_thread(struct call *call)
+enum err validate_thread_create_request(struct call *call)
 {
     const struct thread_create_body *in = call->body;
 
-    return in->message.value ? prepare_create_forum_post(call, in) : OK;
+    return in->message.value ? schedule_upload_storage_of_forum_post(call, in) : OK;
 }
 
 /* POST /channels/{channel.id}/threads */

@@ -69,17 +69,18 @@ enum err read_whether_user_can_view_parent(struct call *call, const struct chann
 /* Emits THREAD_MEMBER_UPDATE to each member of a thread that was unarchived, with the member's
  * settings for the thread. */
 enum err emit_thread_member_updates(struct call *call, const struct channel *thread);
-enum err thread_add_users_of_message(struct call *call,
-                                     const struct thread_message_insertion *coming);
+enum err thread_add_author_and_mentioned_users(struct call *call,
+                                               const struct thread_message_insertion *coming);
 enum err leave_threads_of_guild(struct call *call, const struct member_leaving_guild *leave);
 extern const struct job_kind thread_leave_job;
 
 /* --- handlers ------------------------------------------------------------------------- */
 
-enum err prepare_create_thread(struct call *call);
+enum err validate_thread_create_request(struct call *call);
 enum err create_thread(struct call *call);
 enum err create_message_thread(struct call *call);
-enum err prepare_create_forum_post(struct call *call, const struct thread_create_body *in);
+enum err schedule_upload_storage_of_forum_post(struct call *call,
+                                               const struct thread_create_body *in);
 enum err create_post_in_forum(struct call *call);
 /* Checks whether the caller (permissions perms) may change the tags of a forum post from `before`
  * to `tags`. */

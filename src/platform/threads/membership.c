@@ -287,8 +287,8 @@ static enum err add_message_author_to_thread(struct call *call,
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
-enum err thread_add_users_of_message(struct call *call,
-                                     const struct thread_message_insertion *coming)
+enum err thread_add_author_and_mentioned_users(struct call *call,
+                                               const struct thread_message_insertion *coming)
 {
     struct list ids = { 0 };
 

@@ -93,7 +93,8 @@ static bool id_occurs_earlier_in_list(const snowflake *ids, size_t at)
 
 /* Adds the data of a forum post to the reply. Skips threads that are deleted or belong to another
  * channel. */
-static enum err add_post_data(struct call *call, snowflake id, struct post_data_reply *out)
+static enum err append_data_of_forum_post(struct call *call, snowflake id,
+                                          struct post_data_reply *out)
 {
     struct channel *post = arena_alloc(call->arena, sizeof *post);
     enum err e = channel_find(call->tx, id, post);
@@ -121,6 +122,6 @@ enum err get_post_data(struct call *call)
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return call_get_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     for (size_t i = 0; !e && i < in->thread_ids.count; i++)
-        e = id_occurs_earlier_in_list(ids, i) ? OK : add_post_data(call, ids[i], &out);
+        e = id_occurs_earlier_in_list(ids, i) ? OK : append_data_of_forum_post(call, ids[i], &out);
     return e ? e : call_reply_with_object(call, &out);
 }

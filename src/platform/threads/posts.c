@@ -89,7 +89,7 @@ enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
     return e ? e : message_create(call, draft, ret_message);
 }
 
-static enum err check_post_files(struct call *call)
+static enum err check_uploads_of_forum_post(struct call *call)
 {
     if (!channel_has_posts(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
@@ -98,12 +98,14 @@ static enum err check_post_files(struct call *call)
     return check_number_and_size_of_uploads(call, &(struct list){ 0 });
 }
 
-enum err prepare_create_forum_post(struct call *call, const struct thread_create_body *in)
+enum err schedule_upload_storage_of_forum_post(struct call *call,
+                                               const struct thread_create_body *in)
 {
     struct json_path *here = arena_alloc(call->arena, sizeof *here);
 
     *here = json_path_key(NULL, STR("message"));
-    return prepare_message_nested_in_request_body(call, in->message.value, here, check_post_files);
+    return schedule_upload_storage_of_nested_message(call, in->message.value, here,
+                                                     check_uploads_of_forum_post);
 }
 
 /* POST /channels/{channel.id}/threads, if the channel is a forum */

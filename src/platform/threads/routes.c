@@ -40,7 +40,7 @@ static const struct route routes[] = {
         .status = 201,
         .fires = MADE_EVENTS,
         .limit = &limit_start,
-        .prepare = prepare_create_thread,
+        .prepare = validate_thread_create_request,
         .handle = create_thread,
     },
     {
@@ -206,11 +206,12 @@ const struct domain threads_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &thread_leave_job, NULL },
-    .hooks = &(const struct hook_listeners){ .thread_edit_admitted = check_modify_thread_permission,
-                                             .thread_edited = modify_thread,
-                                             .thread_deleted = delete_thread,
-                                             .thread_unarchived = emit_thread_member_updates,
-                                             .message_inserting = thread_add_users_of_message,
-                                             .member_left = leave_threads_of_guild,
-                                             .audit_log_fill = audit_log_add_threads },
+    .hooks =
+        &(const struct hook_listeners){ .thread_edit_admitted = check_modify_thread_permission,
+                                        .thread_edited = modify_thread,
+                                        .thread_deleted = delete_thread,
+                                        .thread_unarchived = emit_thread_member_updates,
+                                        .message_inserting = thread_add_author_and_mentioned_users,
+                                        .member_left = leave_threads_of_guild,
+                                        .audit_log_fill = audit_log_add_threads },
 };

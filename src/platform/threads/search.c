@@ -259,7 +259,7 @@ static enum err reply_with_found_threads(struct call *call, const struct list *f
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-static void collect_existing_queried_tags(struct call *call, struct thread_filter *t)
+static void list_queried_tags_of_forum(struct call *call, struct thread_filter *t)
 {
     const struct list *all = &call->target.channel->available_tags.value;
     const struct forum_tag *tags = all->items;
@@ -283,7 +283,7 @@ enum err search_threads(struct call *call)
         return e;
     t.words = split_into_search_words(call->arena,
                                       normalize_search_text(call->arena, q->name.value), true);
-    collect_existing_queried_tags(call, &t);
+    list_queried_tags_of_forum(call, &t);
     t.scratch = arena_new();
     e = read_thread_candidates(call, &t, &found);
     arena_free(t.scratch);

@@ -42,7 +42,7 @@ static const struct type type_voters = { .kind = KIND_OBJECT, .schema = &voters_
 static const char VOTERS_OF[] = "select user_id from poll_votes where message_id = $1 and "
                                 "answer_id = $2 and user_id > $3 order by user_id limit $4";
 
-static enum err read_voters(struct call *call, const struct list *ids, struct list *ret)
+static enum err read_voters_of_answer(struct call *call, const struct list *ids, struct list *ret)
 {
     enum err e = OK;
 
@@ -76,7 +76,7 @@ static enum err list_poll_voters(struct call *call)
         call->tx, VOTERS_OF,
         BIND(v_id(m->id), v_int((int64_t)answer), v_id(q->after.value), v_int(q->limit)), &ids);
     if (!e)
-        e = read_voters(call, &ids, &voters.users);
+        e = read_voters_of_answer(call, &ids, &voters.users);
     return e ? e : call_reply_with_object(call, &voters);
 }
 

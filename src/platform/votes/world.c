@@ -156,7 +156,7 @@ static const char POLLED[] =
 static const char VOTERS[] = "select v.answer_id, u.username from poll_votes v join users u on "
                              "u.id = v.user_id where v.message_id = $1 order by v.answer_id, u.id";
 
-static struct opt_str emoji_reference(struct tx *tx, const struct reaction_emoji *emoji)
+static struct opt_str format_emoji_reference(struct tx *tx, const struct reaction_emoji *emoji)
 {
     if (!emoji)
         return (struct opt_str){ 0 };
@@ -198,7 +198,7 @@ static enum err export_poll(struct tx *tx, snowflake message, struct opt_object 
         *(struct world_poll_answer *)list_append(tx_arena(tx), &out->answers,
                                                  sizeof(struct world_poll_answer)) =
             (struct world_poll_answer){ .text = a->poll_media->text.value,
-                                        .emoji = emoji_reference(tx, a->poll_media->emoji) };
+                                        .emoji = format_emoji_reference(tx, a->poll_media->emoji) };
     }
     *ret = (struct opt_object){ GIVEN, out };
     return export_poll_voters(tx, message, out);

@@ -59,7 +59,7 @@ static struct str url_origin(struct str url)
 
 /* Converts the reply of a push service to an outcome. DELIVERY_GONE ends the subscription: the
  * service no longer knows it, refuses the server's key, or has an address that is not allowed. */
-static enum delivery_outcome outcome_of_reply(enum fetch_result result, int status)
+static enum delivery_outcome delivery_outcome_of_reply(enum fetch_result result, int status)
 {
     if (result == FETCH_FORBIDDEN || result == FETCH_BAD_URL)
         return DELIVERY_GONE;
@@ -80,8 +80,8 @@ static void on_push_service_reply(void *arg, enum fetch_result result, int statu
 
     (void)content_type;
     (void)body;
-    d->outcome =
-        api_is_draining(run->call->api) ? DELIVERY_SKIPPED : outcome_of_reply(result, status);
+    d->outcome = api_is_draining(run->call->api) ? DELIVERY_SKIPPED
+                                                 : delivery_outcome_of_reply(result, status);
     if (d->outcome == DELIVERY_FAILED)
         log_debug("web push: a push service did not accept a message (result %d, HTTP status %d)",
                   (int)result, status);
@@ -153,7 +153,7 @@ static void send_web_push_batch(struct call *call)
     struct push_run *run = call_get_stage_data(call, "push_run");
     const struct web_push_subscription *all = run->batch.subscriptions.items;
     struct p256_key_pair server_key;
-    bool has_key = web_push_contact() && web_push_server_key(call->api, &server_key);
+    bool has_key = web_push_contact() && web_push_get_server_key_pair(call->api, &server_key);
 
     run->call = call;
     run->deliveries =
@@ -239,7 +239,7 @@ static enum err read_web_push_step(struct call *call)
     return e;
 }
 
-static enum err prepare_web_push_step(struct call *call)
+static enum err schedule_web_push_batch_read(struct call *call)
 {
     call->read = read_web_push_step;
     return OK;
@@ -254,7 +254,7 @@ static void start_web_push_job(struct api *api, struct loop *loop, const struct 
     internal_call_start(api, loop,
                         &(struct internal_call){ .name = job->kind->name,
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .decode = prepare_web_push_step,
+                                                 .decode = schedule_web_push_batch_read,
                                                  .run = finish_web_push_step,
                                                  .type = "push_run",
                                                  .data = &run,

@@ -17,7 +17,8 @@ enum { SEED_BYTES = 48, KEY_BYTES = 16, NONCE_BYTES = 12, TAG_BYTES = 16, RECORD
 
 /* --- keys ----------------------------------------------------------------------------- */
 
-static bool point_of_secret(const EC_GROUP *group, const BIGNUM *secret, unsigned char *ret)
+static bool compute_public_point_of_secret(const EC_GROUP *group, const BIGNUM *secret,
+                                           unsigned char *ret)
 {
     EC_POINT *point = EC_POINT_new(group);
     bool ok = point && EC_POINT_mul(group, point, secret, NULL, NULL, NULL) == 1 &&
@@ -28,11 +29,12 @@ static bool point_of_secret(const EC_GROUP *group, const BIGNUM *secret, unsigne
     return ok;
 }
 
-static bool pair_from_number(const EC_GROUP *group, const BIGNUM *secret, struct p256_key_pair *ret)
+static bool key_pair_from_secret_number(const EC_GROUP *group, const BIGNUM *secret,
+                                        struct p256_key_pair *ret)
 {
     return !BN_is_zero(secret) && BN_cmp(secret, EC_GROUP_get0_order(group)) < 0 &&
            BN_bn2binpad(secret, ret->secret, P256_SECRET_BYTES) == P256_SECRET_BYTES &&
-           point_of_secret(group, secret, ret->point);
+           compute_public_point_of_secret(group, secret, ret->point);
 }
 
 bool p256_key_pair_from_secret(const unsigned char secret[P256_SECRET_BYTES],
@@ -40,7 +42,7 @@ bool p256_key_pair_from_secret(const unsigned char secret[P256_SECRET_BYTES],
 {
     EC_GROUP *group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1);
     BIGNUM *number = BN_bin2bn(secret, P256_SECRET_BYTES, NULL);
-    bool ok = group && number && pair_from_number(group, number, ret);
+    bool ok = group && number && key_pair_from_secret_number(group, number, ret);
 
     BN_clear_free(number);
     EC_GROUP_free(group);
@@ -58,7 +60,7 @@ bool p256_key_pair_from_seed(const unsigned char seed[SEED_BYTES], struct p256_k
     BN_CTX *context = BN_CTX_secure_new();
     bool ok = number && range && context && BN_sub_word(range, 1) == 1 &&
               BN_mod(number, number, range, context) == 1 && BN_add_word(number, 1) == 1 &&
-              pair_from_number(group, number, ret);
+              key_pair_from_secret_number(group, number, ret);
 
     BN_CTX_free(context);
     BN_free(range);
@@ -233,7 +235,7 @@ bool web_push_encrypt(struct arena *a, const struct web_push_receiver_keys *to,
 /* --- VAPID ---------------------------------------------------------------------------- */
 
 /* Converts a signature from DER to the two numbers of JSON Web Signature. */
-static bool signature_to_numbers(const unsigned char *der, size_t n, unsigned char *ret)
+static bool convert_der_signature_to_numbers(const unsigned char *der, size_t n, unsigned char *ret)
 {
     ECDSA_SIG *signature = d2i_ECDSA_SIG(NULL, &der, (long)n);
     bool ok = signature && BN_bn2binpad(ECDSA_SIG_get0_r(signature), ret, 32) == 32 &&
@@ -252,7 +254,7 @@ bool es256_sign(const struct p256_key_pair *pair, struct str text,
     size_t n = sizeof der;
     bool ok = context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
               EVP_DigestSign(context, der, &n, (const unsigned char *)text.p, text.n) == 1 &&
-              signature_to_numbers(der, n, ret);
+              convert_der_signature_to_numbers(der, n, ret);
 
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);
@@ -260,8 +262,8 @@ bool es256_sign(const struct p256_key_pair *pair, struct str text,
     return ok;
 }
 
-static struct str encode_claims(struct arena *a, struct str origin, struct str contact,
-                                int64_t expires_s)
+static struct str encode_vapid_claims(struct arena *a, struct str origin, struct str contact,
+                                      int64_t expires_s)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
@@ -284,7 +286,7 @@ struct str vapid_create_authorization_header(struct arena *a, const struct p256_
 {
     static const char head[] = "{\"typ\":\"JWT\",\"alg\":\"ES256\"}";
     unsigned char signature[ES256_SIGNATURE_BYTES];
-    struct str claims = encode_claims(a, origin, contact, expires_s);
+    struct str claims = encode_vapid_claims(a, origin, contact, expires_s);
     struct str text = STR_CONCAT(a, str_base64url_encode(a, head, sizeof head - 1), STR("."),
                                  str_base64url_encode(a, claims.p, claims.n));
 

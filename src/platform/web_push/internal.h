@@ -22,7 +22,7 @@ struct web_push_subscription {
 const char *web_push_contact(void);
 /* Computes the key pair with which the server identifies itself to push services. It is derived
  * from the server's key file. */
-bool web_push_server_key(struct api *api, struct p256_key_pair *ret);
+bool web_push_get_server_key_pair(struct api *api, struct p256_key_pair *ret);
 
 /* --- recipients.c ---------------------------------------------------------------------- */
 

@@ -74,7 +74,7 @@ static enum err read_web_push_candidates(struct call *call, const struct web_pus
 
 /* --- rules ---------------------------------------------------------------------------- */
 
-static bool ids_have_common(const struct list *a, const struct list *b)
+static bool id_lists_have_common_id(const struct list *a, const struct list *b)
 {
     const snowflake *x = a->items, *y = b->items;
 
@@ -106,7 +106,7 @@ static bool group_mention_concerns_member(const struct message *m, const struct 
                                           const struct channel_notification_settings *choice)
 {
     return (message_mentions_everyone(m) && !choice->suppress_everyone) ||
-           (!choice->suppress_roles && ids_have_common(&m->mention_roles, &member->roles));
+           (!choice->suppress_roles && id_lists_have_common_id(&m->mention_roles, &member->roles));
 }
 
 static enum err account_accepts_notifications(struct call *call, snowflake user_id, bool *ret)
@@ -173,7 +173,8 @@ static void copy_bytes(struct str from, unsigned char *to, size_t n)
         memcpy(to, from.p, n);
 }
 
-static enum err add_subscriptions(struct call *call, snowflake user_id, struct list *ret)
+static enum err append_subscriptions_of_account(struct call *call, snowflake user_id,
+                                                struct list *ret)
 {
     struct rows rows;
     enum err e =
@@ -215,7 +216,8 @@ static void append_mention(struct buf *out, const struct message *m, struct str 
 
 /* Appends the name that a notification shows for a mention or emoji. `inside` is the text between <
  * and >. Returns false if it is neither. */
-static bool append_markup(struct buf *out, const struct message *m, struct str inside)
+static bool append_name_of_mention_or_emoji(struct buf *out, const struct message *m,
+                                            struct str inside)
 {
     if (str_starts_with(inside, STR("@"))) {
         append_mention(out, m, inside);
@@ -247,8 +249,8 @@ static struct str notification_text(struct arena *a, const struct message *m)
         if (spoiler) {
             buf_add_lit(&out, "▇▇▇");
             rest = str_skip_bytes(rest, (size_t)(spoiler - rest.p) + 2);
-        } else if (end &&
-                   append_markup(&out, m, str_slice(rest.p + 1, (size_t)(end - rest.p) - 1))) {
+        } else if (end && append_name_of_mention_or_emoji(
+                              &out, m, str_slice(rest.p + 1, (size_t)(end - rest.p) - 1))) {
             rest = str_skip_bytes(rest, (size_t)(end - rest.p) + 1);
         } else {
             buf_add_char(&out, rest.p[0]);
@@ -327,7 +329,7 @@ static enum err read_batch_subscriptions(struct call *call, const struct web_pus
         checked++;
         e = account_is_notified(call, step, c, m, all[i].user_id, &notified);
         if (!e && notified)
-            e = add_subscriptions(call, all[i].user_id, &ret->subscriptions);
+            e = append_subscriptions_of_account(call, all[i].user_id, &ret->subscriptions);
     }
     if (e || i < candidates.count || candidates.count == limit)
         return e;

@@ -26,7 +26,7 @@ const char *web_push_contact(void)
     return operator_contact;
 }
 
-bool web_push_server_key(struct api *api, struct p256_key_pair *ret)
+bool web_push_get_server_key_pair(struct api *api, struct p256_key_pair *ret)
 {
     unsigned char seed[48];
 
@@ -114,7 +114,7 @@ static enum err get_web_push_state(struct call *call)
 
     if (!web_push_contact())
         return call_reply_with_object(call, &out);
-    if (!web_push_server_key(call->api, &key))
+    if (!web_push_get_server_key_pair(call->api, &key))
         return ERR_INTERNAL;
     out.public_key =
         opt_str_or_null(str_base64url_encode(call->arena, key.point, sizeof key.point));
@@ -139,7 +139,7 @@ static bool is_push_endpoint_url(const struct call *call, struct str url)
     return true;
 }
 
-static bool decode_exactly(struct str text, unsigned char *out, size_t n)
+static bool decode_base64_of_exact_length(struct str text, unsigned char *out, size_t n)
 {
     size_t got;
 
@@ -163,11 +163,11 @@ static enum err check_subscription_body(struct call *call, struct web_push_recei
     if (!is_push_endpoint_url(call, in->endpoint))
         return call_add_field_error(call, "endpoint", "URL_TYPE_INVALID_URL",
                                     "The endpoint must be an https URL.");
-    if (!decode_exactly(in->keys->p256dh, ret->point, sizeof ret->point) ||
+    if (!decode_base64_of_exact_length(in->keys->p256dh, ret->point, sizeof ret->point) ||
         !p256_point_is_valid(str_slice((const char *)ret->point, sizeof ret->point)))
         return refuse_key_of_push_subscription(
             call, "p256dh", "The key must be an uncompressed P-256 point in base64url.");
-    if (!decode_exactly(in->keys->auth, ret->auth, sizeof ret->auth))
+    if (!decode_base64_of_exact_length(in->keys->auth, ret->auth, sizeof ret->auth))
         return refuse_key_of_push_subscription(call, "auth",
                                                "The secret must be 16 bytes in base64url.");
     return OK;

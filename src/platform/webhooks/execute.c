@@ -37,7 +37,7 @@ enum err resolve_webhook_message(struct call *call)
     return e;
 }
 
-static struct message_sender sender_of_webhook(const struct call *call)
+static struct message_sender message_sender_of_webhook(const struct call *call)
 {
     const struct webhook *h = call->target.webhook;
     const struct webhook_execute_query *q = call->query;
@@ -94,17 +94,17 @@ static enum err check_new_message_uploads(struct call *call)
     return check_number_and_size_of_uploads(call, &(struct list){ 0 });
 }
 
-enum err prepare_execute_webhook(struct call *call)
+enum err schedule_upload_storage_of_webhook(struct call *call)
 {
-    return prepare_message_of_request_body(call, check_new_message_uploads);
+    return schedule_upload_storage_of_message(call, check_new_message_uploads);
 }
 
-enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in)
+enum err pass_on_converted_webhook_message(struct call *call, const struct message_body *in)
 {
     /* Errors in the body are reported later, because an error in the path takes precedence. */
     if (form_has_errors(&call->form))
         call->decoded = ERR_INVALID_FORM_BODY;
-    return prepare_message_nested_in_request_body(call, in, NULL, check_new_message_uploads);
+    return schedule_upload_storage_of_nested_message(call, in, NULL, check_new_message_uploads);
 }
 
 static enum err check_message_username(struct call *call)
@@ -212,7 +212,7 @@ static enum err create_webhook_message(struct call *call, bool post, struct mess
 
     *author = (struct user){ .id = h->id };
     call->files_of = upload_quota_owner_of_webhook(h);
-    struct message_sender from = sender_of_webhook(call);
+    struct message_sender from = message_sender_of_webhook(call);
     enum err e = check_webhook_components(call, &from);
     if (!e)
         e = new_message_from_body(call, &from, &draft);
@@ -285,15 +285,15 @@ static enum err check_edited_message_uploads(struct call *call)
     return check_number_and_size_of_uploads(call, &call->target.message->attachments);
 }
 
-enum err prepare_edit_webhook_message(struct call *call)
+enum err schedule_upload_storage_of_webhook_edit(struct call *call)
 {
-    return prepare_message_of_request_body(call, check_edited_message_uploads);
+    return schedule_upload_storage_of_message(call, check_edited_message_uploads);
 }
 
 /* PATCH …/messages/{webhook.message.id} */
 enum err edit_webhook_message(struct call *call)
 {
-    struct message_sender from = sender_of_webhook(call);
+    struct message_sender from = message_sender_of_webhook(call);
 
     call->files_of = upload_quota_owner_of_webhook(call->target.webhook);
     enum err e = check_webhook_components(call, &from);

@@ -84,16 +84,16 @@ static const struct schema payload_schema = {
 };
 const struct type github_body = { .kind = KIND_OBJECT, .schema = &payload_schema };
 
-enum err prepare_execute_github_webhook(struct call *call)
+enum err convert_github_event_to_message(struct call *call)
 {
     struct str event = http_find_header(call->exchange->request, STR("X-GitHub-Event"));
     struct message_body *out = arena_alloc(call->arena, sizeof *out);
     struct embed *card = arena_alloc(call->arena, sizeof *card);
 
     if (!github_build_embed(&call->form, event, call->body, card))
-        return prepare_converted_webhook_message(call, NULL);
+        return pass_on_converted_webhook_message(call, NULL);
     *out = (struct message_body){ .embeds = { GIVEN, { .items = card, .count = 1 } } };
-    return prepare_converted_webhook_message(call, out);
+    return pass_on_converted_webhook_message(call, out);
 }
 
 /* POST /webhooks/{webhook.id}/{webhook.token}/github */

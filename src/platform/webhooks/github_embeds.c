@@ -29,7 +29,7 @@ static struct str truncate_text(struct arena *arena, struct str s, size_t most)
     return STR_CONCAT(arena, str_slice(s.p, at), STR("…"));
 }
 
-static struct opt_str valid_embed_url(struct opt_str url)
+static struct opt_str embed_url_if_valid(struct opt_str url)
 {
     bool good = (str_starts_with(url.value, STR("https://")) ||
                  str_starts_with(url.value, STR("http://"))) &&
@@ -47,12 +47,12 @@ static struct opt_object embed_author_of_sender(struct arena *arena,
         return (struct opt_object){ 0 };
     author = arena_alloc(arena, sizeof *author);
     *author = (struct embed_author){ truncate_text(arena, sender->login.value, EMBED_MOST_TITLE),
-                                     valid_embed_url(sender->html_url),
-                                     valid_embed_url(sender->avatar_url) };
+                                     embed_url_if_valid(sender->html_url),
+                                     embed_url_if_valid(sender->avatar_url) };
     return (struct opt_object){ GIVEN, author };
 }
 
-static struct str short_commit_id(struct str id)
+static struct str shorten_commit_id(struct str id)
 {
     return str_slice(id.p, id.n < 7 ? id.n : 7);
 }
@@ -66,7 +66,7 @@ static struct str format_github_object_name(struct arena *arena, const struct gi
                                  o->tag_name.value,
                                  o->login.value,
                                  o->head_branch.value,
-                                 short_commit_id(o->commit_id.value) };
+                                 shorten_commit_id(o->commit_id.value) };
     struct str name = { 0 };
 
     for (size_t i = 0; !name.n && i < sizeof names / sizeof *names; i++)
@@ -77,7 +77,7 @@ static struct str format_github_object_name(struct arena *arena, const struct gi
 }
 
 /* Removes "refs/heads/" or "refs/tags/" from a Git ref. */
-static struct str branch_of_ref(struct str ref)
+static struct str strip_prefix_of_git_ref(struct str ref)
 {
     static const char heads[] = "refs/heads/", tags[] = "refs/tags/";
 
@@ -91,9 +91,9 @@ static struct str branch_of_ref(struct str ref)
 static void add_commit_line(struct arena *arena, struct buf *out, const struct github_commit *c)
 {
     struct str rest = c->message.value, line = str_cut(&rest, '\n');
-    struct str id = short_commit_id(c->id.value);
+    struct str id = shorten_commit_id(c->id.value);
 
-    if (valid_embed_url(c->url).given == GIVEN)
+    if (embed_url_if_valid(c->url).given == GIVEN)
         buf_printf(out, "[`%.*s`](%.*s) ", STR_ARGS(id), STR_ARGS(c->url.value));
     else
         buf_printf(out, "`%.*s` ", STR_ARGS(id));
@@ -126,7 +126,7 @@ static bool build_push_embed(struct arena *arena, const struct github_payload *i
                              struct embed *ret)
 {
     struct str lines = format_commit_lines(arena, &in->commits),
-               branch = branch_of_ref(in->ref.value);
+               branch = strip_prefix_of_git_ref(in->ref.value);
 
     /* A push without commits has created or deleted a branch. GitHub sends another event for that,
      * so ignore the push. */
@@ -135,7 +135,7 @@ static bool build_push_embed(struct arena *arena, const struct github_payload *i
     ret->title.value =
         str_printf(arena, "[%.*s:%.*s] %zu new commit%s", STR_ARGS(in->repository->full_name.value),
                    STR_ARGS(branch), in->commits.count, in->commits.count == 1 ? "" : "s");
-    ret->url = valid_embed_url(in->compare);
+    ret->url = embed_url_if_valid(in->compare);
     if (lines.n)
         ret->description = (struct opt_str){ GIVEN, lines };
     return true;
@@ -205,8 +205,8 @@ static struct str format_event_title(struct arena *arena, const struct github_ev
 {
     struct str what = e->what ? str_of(e->what) : in->ref_type.value,
                did = e->did ? str_of(e->did) : in->action.value,
-               name =
-                   e->what ? format_github_object_name(arena, about) : branch_of_ref(in->ref.value);
+               name = e->what ? format_github_object_name(arena, about)
+                              : strip_prefix_of_git_ref(in->ref.value);
     bool named = name.n && (about != in->repository || !e->what);
     struct str title = str_printf(
         arena, "[%.*s] %.*s %.*s%s%.*s", STR_ARGS(in->repository->full_name.value), STR_ARGS(what),
@@ -228,7 +228,8 @@ static bool build_event_embed(struct form *form, const struct github_event_type 
     if (e->concluded && !about->conclusion.value.n)
         return false;
     ret->title.value = format_event_title(form->arena, e, in, about);
-    ret->url = valid_embed_url(said->html_url.value.n ? said->html_url : in->repository->html_url);
+    ret->url =
+        embed_url_if_valid(said->html_url.value.n ? said->html_url : in->repository->html_url);
     if (said->body.value.n)
         ret->description = (struct opt_str){ GIVEN, truncate_text(form->arena, said->body.value,
                                                                   MAX_DESCRIPTION) };

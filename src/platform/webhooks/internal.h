@@ -44,38 +44,38 @@ enum err check_manage_webhook_permission(struct call *call);
 enum err list_channel_webhooks(struct call *call);
 enum err list_guild_webhooks(struct call *call);
 enum err get_webhook(struct call *call);
-enum err prepare_create_webhook(struct call *call);
+enum err schedule_avatar_storage_of_new_webhook(struct call *call);
 enum err create_webhook(struct call *call);
-enum err prepare_modify_webhook(struct call *call);
+enum err schedule_avatar_storage_of_changed_webhook(struct call *call);
 enum err modify_webhook(struct call *call);
 enum err delete_webhook(struct call *call);
 
 /* --- execute.c ------------------------------------------------------------------------ */
 
 enum err resolve_webhook_message(struct call *call);
-enum err prepare_execute_webhook(struct call *call);
+enum err schedule_upload_storage_of_webhook(struct call *call);
 enum err execute_webhook(struct call *call);
 /* Passes a message that was converted from a Slack or GitHub body to the next stages of the
  * call. `in` must remain valid until the call ends. Adds errors to the call's form. */
-enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in);
-/* Creates the message that was passed to prepare_converted_webhook_message. If the channel is a
+enum err pass_on_converted_webhook_message(struct call *call, const struct message_body *in);
+/* Creates the message that was passed to pass_on_converted_webhook_message. If the channel is a
  * forum, the query must have a thread_id. */
 enum err send_converted_webhook_message(struct call *call);
 enum err get_webhook_message(struct call *call);
-enum err prepare_edit_webhook_message(struct call *call);
+enum err schedule_upload_storage_of_webhook_edit(struct call *call);
 enum err edit_webhook_message(struct call *call);
 enum err delete_webhook_message(struct call *call);
 
 /* --- slack.c -------------------------------------------------------------------------- */
 
 extern const struct type slack_body;
-enum err prepare_execute_slack_webhook(struct call *call);
+enum err convert_slack_body_to_message(struct call *call);
 enum err execute_slack_webhook(struct call *call);
 
 /* --- github.c, github_embeds.c -------------------------------------------------------- */
 
 extern const struct type github_body;
-enum err prepare_execute_github_webhook(struct call *call);
+enum err convert_github_event_to_message(struct call *call);
 enum err execute_github_webhook(struct call *call);
 
 enum err audit_log_add_webhooks(struct call *call, struct audit_log_objects *log);

@@ -254,7 +254,7 @@ static enum err store_avatar_of_new_webhook(struct call *call)
     return store_uploaded_picture(call, "avatars", p->id, &in->avatar, &p->avatar);
 }
 
-enum err prepare_create_webhook(struct call *call)
+enum err schedule_avatar_storage_of_new_webhook(struct call *call)
 {
     const struct webhook_create_request *in = call->body;
     struct webhook_avatar_upload *p =
@@ -380,7 +380,7 @@ static enum err store_avatar_of_changed_webhook(struct call *call)
                                   &p->avatar);
 }
 
-enum err prepare_modify_webhook(struct call *call)
+enum err schedule_avatar_storage_of_changed_webhook(struct call *call)
 {
     const struct webhook_patch *in = call->body;
     struct webhook_avatar_upload *p =

@@ -57,7 +57,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
-        .prepare = prepare_create_webhook,
+        .prepare = schedule_avatar_storage_of_new_webhook,
         .handle = create_webhook,
     },
     {
@@ -100,7 +100,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
-        .prepare = prepare_modify_webhook,
+        .prepare = schedule_avatar_storage_of_changed_webhook,
         .admit = check_manage_webhook_permission,
         .handle = modify_webhook,
     },
@@ -135,7 +135,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
-        .prepare = prepare_modify_webhook,
+        .prepare = schedule_avatar_storage_of_changed_webhook,
         .handle = modify_webhook,
     },
     {
@@ -162,7 +162,7 @@ static const struct route routes[] = {
         .reply = &type_message,
         .fires = SENDS,
         .store = ROUTE_STORE_APPEND,
-        .prepare = prepare_execute_webhook,
+        .prepare = schedule_upload_storage_of_webhook,
         .handle = execute_webhook,
     },
     {
@@ -178,7 +178,7 @@ static const struct route routes[] = {
         .status = 200,
         .fires = SENDS,
         .store = ROUTE_STORE_APPEND,
-        .prepare = prepare_execute_slack_webhook,
+        .prepare = convert_slack_body_to_message,
         .handle = execute_slack_webhook,
     },
     {
@@ -192,7 +192,7 @@ static const struct route routes[] = {
         .body = &github_body,
         .fires = SENDS,
         .store = ROUTE_STORE_APPEND,
-        .prepare = prepare_execute_github_webhook,
+        .prepare = convert_github_event_to_message,
         .handle = execute_github_webhook,
     },
     {
@@ -219,7 +219,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, 0 },
-        .prepare = prepare_edit_webhook_message,
+        .prepare = schedule_upload_storage_of_webhook_edit,
         .handle = edit_webhook_message,
     },
     {

@@ -354,7 +354,7 @@ static const struct slack_message *decode_slack_message(struct call *call,
     return e ? NULL : inner;
 }
 
-enum err prepare_execute_slack_webhook(struct call *call)
+enum err convert_slack_body_to_message(struct call *call)
 {
     struct message_body *out = arena_alloc(call->arena, sizeof *out);
     struct json_path payload = json_path_key(NULL, STR("payload"));
@@ -362,7 +362,7 @@ enum err prepare_execute_slack_webhook(struct call *call)
 
     *out = (struct message_body){ 0 };
     if (!in)
-        return prepare_converted_webhook_message(call, out);
+        return pass_on_converted_webhook_message(call, out);
     out->content = opt_text_if_not_empty(convert_slack_links(call->arena, in->text.value));
     out->username = in->username;
     out->avatar_url = in->icon_url;
@@ -372,7 +372,7 @@ enum err prepare_execute_slack_webhook(struct call *call)
                               &((const struct slack_attachment *)in->attachments.items)[i],
                               list_append(call->arena, &out->embeds.value, sizeof(struct embed)));
     check_converted_text_lengths(&call->form, in == call->body ? NULL : &payload, out);
-    return prepare_converted_webhook_message(call, out);
+    return pass_on_converted_webhook_message(call, out);
 }
 
 /* POST /webhooks/{webhook.id}/{webhook.token}/slack */

@@ -146,7 +146,7 @@ static enum err check_widget_update_limit(struct call *call)
     return call_count_against_rate_limit(call, &limit_widget, key) ? ERR_MAX_WIDGET_UPDATES : OK;
 }
 
-static enum err prepare_modify_widget(struct call *call)
+static enum err schedule_widget_update_limit_check(struct call *call)
 {
     call->read = check_widget_update_limit;
     return OK;
@@ -182,7 +182,7 @@ static enum err modify_guild_widget(struct call *call)
     if (in->enabled.given == GIVEN)
         g.widget_enabled = in->enabled.value;
     if (!e)
-        e = guild_update_widget(call->tx, g.id, g.widget_enabled, g.widget_channel_id);
+        e = guild_update_widget_settings(call->tx, g.id, g.widget_enabled, g.widget_channel_id);
     if (!e)
         e = audit_log_record_object_change(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
                                            call->target.guild, &g);
@@ -347,7 +347,7 @@ static const struct route routes[] = {
         .reply = &settings_reply,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_INVITE_CREATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .prepare = prepare_modify_widget,
+        .prepare = schedule_widget_update_limit_check,
         .handle = modify_guild_widget,
     },
     {

@@ -28,8 +28,9 @@ static enum err import_widget(struct world_file_importer *im, const void *entry,
     enum err e = world_file_resolve_optional_reference(im, &channel_naming, guild, &in->channel, at,
                                                        "channel", &channel);
     return e ? e
-             : guild_update_widget(im->tx, guild, in->enabled.value,
-                                   (struct opt_id){ channel ? GIVEN : GIVEN_NULL, channel });
+             : guild_update_widget_settings(
+                   im->tx, guild, in->enabled.value,
+                   (struct opt_id){ channel ? GIVEN : GIVEN_NULL, channel });
 }
 
 static enum err export_widget(struct world_file_exporter *ex, struct opt_object *ret)

@@ -8,7 +8,7 @@ struct export_output {
     struct buf text;
 };
 
-static enum err begin_progress(const struct export_output *out, struct tx *tx)
+static enum err begin_export_progress(const struct export_output *out, struct tx *tx)
 {
     int64_t total = 0;
     enum err e = out->progress ? world_file_estimate_entries(out->format, tx, &total) : OK;
@@ -24,7 +24,7 @@ static enum err export_world_in_transaction(struct tx *tx, void *arg)
     struct world_file_exporter ex = { .format = out->format, .tx = tx, .progress = out->progress };
     void *file = arena_alloc(tx_arena(tx), world_file_entry_size(out->format, NULL));
     struct json_writer j = json_writer_to_buf(&out->text);
-    enum err e = begin_progress(out, tx);
+    enum err e = begin_export_progress(out, tx);
 
     if (!e)
         e = world_file_export_fields(&ex, NULL, 0, file, 1);

@@ -23,7 +23,7 @@ struct world_import {
 /* Stores the pictures of the world file before the commit, so that a failed write rolls back the
  * whole import. This is quick, because pictures are limited to 512 KiB. Files of an archive are
  * larger; they are stored before the transaction begins. */
-static enum err store_pictures(struct world_import *in)
+static enum err store_pictures_of_world_file(struct world_import *in)
 {
     const struct world_file_picture *p = in->pictures.items;
     enum err e = OK;
@@ -118,7 +118,7 @@ static enum err import_world_in_transaction(struct tx *tx, void *arg)
     if (!e && in->unread.count)
         return ERR_UNAVAILABLE; /* the import starts again after these files were stored */
     if (!e)
-        e = store_pictures(in);
+        e = store_pictures_of_world_file(in);
     in->report->transaction_us = (clock_monotonic_ns() - began) / 1000;
     return e;
 }
@@ -165,7 +165,7 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
     if (!e) {
         in.file = file;
         in.entry_count = options->progress ? json_count_objects(text) : 0;
-        e = world_file_prepare_fields(in.format, options, arena, file);
+        e = world_file_run_slow_field_work(in.format, options, arena, file);
     }
     map_init(&in.archived);
     do {

@@ -52,8 +52,8 @@ extern const struct type type_world_ref, type_world_refs, type_world_permissions
 /* Checks that a field that is stored as JSON text has this JSON kind. If it is a list, also checks
  * the kind of its elements. */
 void world_file_check_json_kind(struct form *form, const struct json_path *here, const char *name,
-                                const struct opt_str *json, enum json_kind kind,
-                                enum json_kind items);
+                                const struct opt_str *json, enum json_value_kind kind,
+                                enum json_value_kind items);
 void world_file_check_string_list(struct form *form, const struct json_path *here, const char *name,
                                   const struct opt_str *json);
 void world_file_check_permissions(struct form *form, const struct json_path *here, const char *name,
@@ -219,7 +219,7 @@ enum err world_file_import_attachment(struct world_file_importer *im,
                                       const struct world_file_attachment *note);
 /* Returns true if the name consists of a-z, 0-9 and _ only. Such a name cannot refer to a file
  * outside of its folder. */
-bool world_file_is_plain_name(struct str name);
+bool world_file_name_is_safe(struct str name);
 /* map_world_file_into_memory maps a file into memory (false if it cannot be read); unmap_world_file
  * unmaps it. */
 bool map_world_file_into_memory(const char *path, struct str *ret);

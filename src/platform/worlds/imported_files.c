@@ -10,8 +10,8 @@
 #include "base/hash.h"
 #include "platform/worlds/import_export.h"
 
-static enum err insert_file_row(struct world_file_importer *im, snowflake id,
-                                const struct world_file_picture *p, struct str bytes)
+static enum err insert_imported_file_row(struct world_file_importer *im, snowflake id,
+                                         const struct world_file_picture *p, struct str bytes)
 {
     char digest[BLOB_DIGEST_SIZE];
 
@@ -29,7 +29,7 @@ enum err world_file_import_attachment(struct world_file_importer *im,
     snprintf(p->name, sizeof p->name, "%s/%llu/%.*s", note->area, (unsigned long long)note->owner,
              STR_ARGS(note->name));
     p->bytes = note->bytes;
-    return insert_file_row(im, note->id, p, p->bytes);
+    return insert_imported_file_row(im, note->id, p, p->bytes);
 }
 
 /* --- files of an archive --------------------------------------------------------------- */
@@ -57,7 +57,7 @@ void unmap_world_file(struct str bytes)
         munmap((void *)(uintptr_t)bytes.p, bytes.n);
 }
 
-bool world_file_is_plain_name(struct str name)
+bool world_file_name_is_safe(struct str name)
 {
     for (size_t i = 0; i < name.n; i++)
         if (!((name.p[i] >= 'a' && name.p[i] <= 'z') || (name.p[i] >= '0' && name.p[i] <= '9') ||
@@ -103,7 +103,7 @@ enum err world_file_import_archived_file(struct world_file_importer *im, const c
                                          int64_t *ret)
 {
     *ret = -1;
-    if (!im->options->files || !world_file_is_plain_name(name))
+    if (!im->options->files || !world_file_name_is_safe(name))
         return OK;
     const char *path =
         str_dup_cstring(im->arena, str_printf(im->arena, "%s/files/%s/%.*s", im->options->files,

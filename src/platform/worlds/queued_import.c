@@ -22,7 +22,8 @@ void world_file_import_enqueue(struct str text)
     pthread_mutex_unlock(&lock);
 }
 
-static void write_counts_json(struct json_writer *j, const struct world_file_import_report *report)
+static void write_imported_object_counts_json(struct json_writer *j,
+                                              const struct world_file_import_report *report)
 {
     json_write_name(j, "counts");
     json_begin_object(j);
@@ -54,7 +55,7 @@ static void record_import_outcome(enum err e, const struct world_file_import_rep
                     e == ERR_STORE_CONFLICT ? STR("an id in the file belongs to another object\n")
                     : e && !report->problems.n ? STR("the import failed: see the server's log\n")
                                                : report->problems);
-    write_counts_json(&j, report);
+    write_imported_object_counts_json(&j, report);
     json_end_object(&j);
 }
 

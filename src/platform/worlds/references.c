@@ -36,8 +36,9 @@ const struct world_file_name_lookup emoji_naming = WORLD_NAME_LOOKUP("emoji", "e
 const struct world_file_name_lookup webhook_naming =
     WORLD_NAME_LOOKUP("webhook", "webhooks", "guild_id");
 
-static enum err read_reference(struct world_file_importer *im, struct sql sql, struct value what,
-                               snowflake guild, bool scoped, snowflake *ret, int64_t *ret_count)
+static enum err parse_reference_of_entry(struct world_file_importer *im, struct sql sql,
+                                         struct value what, snowflake guild, bool scoped,
+                                         snowflake *ret, int64_t *ret_count)
 {
     const struct value values[] = { what, v_id(guild) };
     struct rows row;
@@ -70,10 +71,10 @@ enum err world_file_resolve_reference(struct world_file_importer *im,
     /* Entries of an archive refer to objects by id. So do not search by name there: the name of
      * another object could be the same number. */
     if (!im->options->files || !is_id)
-        e = read_reference(im, n->by_name, name_column_value(im, n, to), guild, n->scoped, ret,
-                           &found);
+        e = parse_reference_of_entry(im, n->by_name, name_column_value(im, n, to), guild, n->scoped,
+                                     ret, &found);
     if (!e && found == 0 && is_id)
-        e = read_reference(im, n->by_id, v_id(id), guild, n->scoped, ret, &found);
+        e = parse_reference_of_entry(im, n->by_id, v_id(id), guild, n->scoped, ret, &found);
     if (e || found == 1)
         return e;
     *ret = 0;
@@ -108,13 +109,13 @@ static enum err find_existing_by_id(struct world_file_importer *im,
     struct json_path location = json_path_key(at, STR("id"));
     int64_t here = 0, anywhere = 0, named = 0;
     snowflake other;
-    enum err e = read_reference(im, n->by_id, v_id(id), guild, n->scoped, ret, &here);
+    enum err e = parse_reference_of_entry(im, n->by_id, v_id(id), guild, n->scoped, ret, &here);
 
     if (!e && !here)
-        e = read_reference(im, n->any_id, v_id(id), 0, false, &other, &anywhere);
+        e = parse_reference_of_entry(im, n->any_id, v_id(id), 0, false, &other, &anywhere);
     if (!e && !here && n->unique)
-        e = read_reference(im, n->by_name, name_column_value(im, n, name), 0, false, &other,
-                           &named);
+        e = parse_reference_of_entry(im, n->by_name, name_column_value(im, n, name), 0, false,
+                                     &other, &named);
     if (e)
         return e;
     if (anywhere)
@@ -138,8 +139,8 @@ enum err world_file_find_existing_object(struct world_file_importer *im,
 
     if (id.given == GIVEN)
         return find_existing_by_id(im, n, guild, id.value, name, at, ret);
-    enum err e = read_reference(im, n->by_name, name_column_value(im, n, name), guild, n->scoped,
-                                ret, &found);
+    enum err e = parse_reference_of_entry(im, n->by_name, name_column_value(im, n, name), guild,
+                                          n->scoped, ret, &found);
     if (e || found < 2)
         return e;
     *ret = 0;

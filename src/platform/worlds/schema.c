@@ -26,8 +26,8 @@ void world_file_check_permissions(struct form *form, const struct json_path *her
 }
 
 void world_file_check_json_kind(struct form *form, const struct json_path *here, const char *name,
-                                const struct opt_str *json, enum json_kind kind,
-                                enum json_kind items)
+                                const struct opt_str *json, enum json_value_kind kind,
+                                enum json_value_kind items)
 {
     struct json_path at = json_path_key(here, str_of(name));
     struct json_reader r;

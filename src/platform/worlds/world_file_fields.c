@@ -183,9 +183,9 @@ const struct type *world_file_schema_type(const struct world_file_format *f)
 
 /* --- walk ----------------------------------------------------------------------------- */
 
-enum err world_file_prepare_fields(const struct world_file_format *f,
-                                   const struct world_file_import_options *options,
-                                   struct arena *arena, void *file)
+enum err world_file_run_slow_field_work(const struct world_file_format *f,
+                                        const struct world_file_import_options *options,
+                                        struct arena *arena, void *file)
 {
     const struct object_part *p = f->file->parts.items;
     enum err e = OK;

@@ -14,7 +14,8 @@ static bool commit_matches_proposals(const struct dave_room *room, const struct 
         room->proposals[i]->matched =
             !room->established && dave_add_proposal_is_for_member(room->proposals[i], m);
     for (size_t i = 0; i < c->reference_count; i++) {
-        struct dave_proposal *p = find_proposal_by_reference(room, mls_commit_reference_at(c, i));
+        struct dave_proposal *p =
+            find_proposal_by_reference(room, mls_commit_proposal_reference_at(c, i));
 
         if (!p || p->matched)
             return false;
@@ -48,7 +49,7 @@ static bool welcome_has_secrets_for_added(const struct dave_room *room, const st
         return false;
     for (size_t i = 0; i < c->reference_count; i++) {
         const struct dave_proposal *p =
-            find_proposal_by_reference(room, mls_commit_reference_at(c, i));
+            find_proposal_by_reference(room, mls_commit_proposal_reference_at(c, i));
 
         if (p->adds && !mls_welcome_has_secrets_for(w, p->package_ref))
             return false;
@@ -94,7 +95,7 @@ static void send_dave_commit_to_member(struct dave_room *room, struct dave_membe
     m->in_transition = room->transition;
     m->ready = false;
     room->recipients += m->user != room->committer;
-    dave_member_send_binary(room, m, op, payload);
+    dave_member_send_binary_message(room, m, op, payload);
 }
 
 /* Sends the commit to the members that were in the group before the commit and stay in it. */
@@ -157,7 +158,7 @@ static void apply_winning_commit(struct dave_room *room, struct dave_member *com
     send_commit_to_old_members(room, c);
     for (size_t i = 0; i < c->reference_count; i++) {
         const struct dave_proposal *p =
-            find_proposal_by_reference(room, mls_commit_reference_at(c, i));
+            find_proposal_by_reference(room, mls_commit_proposal_reference_at(c, i));
 
         if (p->adds)
             apply_add_proposal(room, p, w);

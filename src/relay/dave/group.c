@@ -112,8 +112,8 @@ unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_ver
     return room->version;
 }
 
-void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsigned version,
-                                   int64_t now)
+void dave_room_on_session_description_sent(struct dave_room *room, snowflake user, unsigned version,
+                                           int64_t now)
 {
     struct dave_member *m = map_find_value(&room->members, user);
 

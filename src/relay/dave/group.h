@@ -107,8 +107,8 @@ bool dave_room_is_in_transition(const struct dave_room *room);
 unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_version, int64_t now);
 /* Must be called after opcode 4 (session description) with this version was sent to the user,
  * because clients drop DAVE messages that arrive before opcode 4. */
-void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsigned version,
-                                   int64_t now);
+void dave_room_on_session_description_sent(struct dave_room *room, snowflake user, unsigned version,
+                                           int64_t now);
 /* Removes a participant. Called only when its voice session can no longer be resumed. */
 void dave_room_leave(struct dave_room *room, snowflake user, int64_t now);
 

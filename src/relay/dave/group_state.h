@@ -110,8 +110,8 @@ static inline struct dave_member *dave_member_at(const struct dave_room *room,
 
 /* --- transitions.c ------------------------------------------------------------------------- */
 
-void dave_member_send_binary(struct dave_room *room, const struct dave_member *m,
-                             enum dave_opcode op, const struct buf *payload);
+void dave_member_send_binary_message(struct dave_room *room, const struct dave_member *m,
+                                     enum dave_opcode op, const struct buf *payload);
 void send_dave_external_sender_package(struct dave_room *room, struct dave_member *m);
 void send_dave_prepare_epoch(struct dave_room *room, const struct dave_member *m);
 void send_dave_prepare_transition(struct dave_room *room, const struct dave_member *m,

@@ -106,7 +106,7 @@ static struct str read_signature(struct mls_reader *r)
 }
 
 /* Returns the bytes that were read after `start`, which was the rest of the input earlier. */
-static struct str get_bytes_read_since(const struct mls_reader *r, struct str start)
+static struct str mls_get_bytes_read_since(const struct mls_reader *r, struct str start)
 {
     return str_slice(start.p, start.n - r->rest.n);
 }
@@ -333,7 +333,7 @@ static void read_leaf_node(struct mls_reader *r, unsigned source, struct mls_lea
         mls_read_vector(r); /* parent hash */
     }
     read_vector_of_size(r, 0);
-    ret->signed_part = get_bytes_read_since(r, start);
+    ret->signed_part = mls_get_bytes_read_since(r, start);
     ret->signature = read_signature(r);
 }
 
@@ -356,7 +356,7 @@ bool mls_key_package_read(struct str bytes, snowflake user, struct mls_key_packa
     struct str init_key = read_vector_of_size(&r, MLS_PUBLIC_KEY);
     read_leaf_node(&r, LEAF_KEY_PACKAGE, &k.leaf);
     skip_extensions(&r);
-    struct str signed_part = get_bytes_read_since(&r, k.bytes);
+    struct str signed_part = mls_get_bytes_read_since(&r, k.bytes);
     struct str signature = read_signature(&r);
     if (r.failed || r.rest.n || k.leaf.user != user || str_eq(init_key, k.leaf.encryption_key))
         return false;
@@ -425,12 +425,12 @@ bool mls_commit_read(struct mls_reader *r, struct mls_commit *ret)
     read_vector_of_size(r, MLS_HASH); /* membership tag */
     if (r->failed || paths > 1)
         return false;
-    c.bytes = get_bytes_read_since(r, start);
+    c.bytes = mls_get_bytes_read_since(r, start);
     *ret = c;
     return true;
 }
 
-const char *mls_commit_reference_at(const struct mls_commit *c, size_t i)
+const char *mls_commit_proposal_reference_at(const struct mls_commit *c, size_t i)
 {
     assert(i < c->reference_count);
     return c->references.p + i * REFERENCE + (REFERENCE - MLS_HASH);
@@ -480,7 +480,7 @@ bool mls_welcome_read(struct mls_reader *r, struct mls_welcome *ret)
     }
     if (r->failed || list.failed || !w.secret_count)
         return false;
-    w.bytes = get_bytes_read_since(r, start);
+    w.bytes = mls_get_bytes_read_since(r, start);
     *ret = w;
     return true;
 }
@@ -494,7 +494,7 @@ static bool find_secrets_of_recipient(const struct mls_welcome *w, const unsigne
         struct str start = list.rest;
 
         if (memcmp(skip_welcome_secret(&list).p, ref, MLS_HASH) == 0) {
-            *ret = get_bytes_read_since(&list, start);
+            *ret = mls_get_bytes_read_since(&list, start);
             return true;
         }
     }

@@ -88,7 +88,8 @@ struct mls_commit {
 /* Reads the commit at the front of the input, for example in opcode 28. Refuses a commit with
  * embedded proposals, and a sender that is no member. Does not verify signatures. */
 bool mls_commit_read(struct mls_reader *r, struct mls_commit *ret);
-const char *mls_commit_reference_at(const struct mls_commit *c, size_t i); /* MLS_HASH bytes */
+const char *mls_commit_proposal_reference_at(const struct mls_commit *c,
+                                             size_t i); /* MLS_HASH bytes */
 /* Verifies the signature of the leaf node in the commit's path. Returns true without a path. */
 bool mls_commit_verify_path(const struct mls_commit *c);
 

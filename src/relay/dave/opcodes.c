@@ -58,7 +58,7 @@ void handle_voice_binary_message(struct voice_peer *p, struct str message)
     }
     if (p->state != VOICE_IDENTIFIED)
         return;
-    loop_begin_measured_part("voice_dave");
+    loop_set_measured_activity("voice_dave");
     struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_DAVE, message.n - 1);
     n->dave.op = (enum dave_opcode)op;
     memcpy(n->text, message.p + 1, message.n - 1);

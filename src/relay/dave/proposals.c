@@ -80,7 +80,7 @@ void send_dave_proposals_to_member(struct dave_room *room, const struct dave_mem
     for (size_t i = from; i < room->proposal_count; i++)
         if (proposal_is_sent_to_member(room, room->proposals[i], m))
             buf_add_str(&payload, buf_as_str(&room->proposals[i]->message));
-    dave_member_send_binary(room, m, DAVE_PROPOSALS, &payload);
+    dave_member_send_binary_message(room, m, DAVE_PROPOSALS, &payload);
     buf_clear(&payload);
 }
 
@@ -115,7 +115,7 @@ void revoke_add_proposal_of_member(struct dave_room *room, struct dave_member *m
     mls_write_vector(&payload, str_slice((const char *)(*at)->ref, MLS_HASH));
     for (EACH_MEMBER(other, room))
         if (other != m && other->proposed)
-            dave_member_send_binary(room, other, DAVE_PROPOSALS, &payload);
+            dave_member_send_binary_message(room, other, DAVE_PROPOSALS, &payload);
     buf_clear(&payload);
     dave_proposal_free(*at);
     room->proposal_count--;

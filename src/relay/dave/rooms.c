@@ -87,7 +87,7 @@ static void count_room_in_dave_counters(struct relay_room *room, bool encrypted)
 
 /* Updates the counters and the deadline of the group, and drops the cached message. Must be called
  * after every call that may change the group. */
-static void update_counters_and_deadline(struct relay_room *room)
+static void update_dave_counters_and_deadline(struct relay_room *room)
 {
     struct dave_rooms *shared = dave_rooms_of_worker(room);
     const struct dave_counters *c = &shared->counters;
@@ -108,14 +108,14 @@ static void update_counters_and_deadline(struct relay_room *room)
         deadline_restart(shared->deadlines, &room->group_deadline);
 }
 
-static void on_group_timeout(struct deadline *d)
+static void on_dave_group_timeout(struct deadline *d)
 {
     struct relay_room *room = container_of(d, struct relay_room, group_deadline);
     int64_t now = now_ms();
 
     if (now >= dave_room_next_timeout(room->group))
         dave_room_handle_timeouts(room->group, now);
-    update_counters_and_deadline(room);
+    update_dave_counters_and_deadline(room);
 }
 
 struct dave_rooms *dave_rooms_new(struct relay_worker *w)
@@ -124,7 +124,7 @@ struct dave_rooms *dave_rooms_new(struct relay_worker *w)
         return NULL;
     struct dave_rooms *d = mem_new(sizeof *d);
     d->key = mls_key_new();
-    d->deadlines = deadline_list_new(w->loop, GROUP_TICK_MS, false, on_group_timeout);
+    d->deadlines = deadline_list_new(w->loop, GROUP_TICK_MS, false, on_dave_group_timeout);
     return d;
 }
 
@@ -200,24 +200,25 @@ unsigned participant_join_dave_group(struct relay_participant *s)
     s->in_group = true;
     unsigned version =
         dave_room_join(room->group, s->voice_state.user_id, s->dave_version, now_ms());
-    update_counters_and_deadline(room);
+    update_dave_counters_and_deadline(room);
     return version;
 }
 
-void participant_on_description_sent(struct relay_participant *s, unsigned version)
+void participant_on_session_description_sent(struct relay_participant *s, unsigned version)
 {
     if (!s->in_group)
         return;
-    dave_room_on_description_sent(s->room->group, s->voice_state.user_id, version, now_ms());
-    update_counters_and_deadline(s->room);
+    dave_room_on_session_description_sent(s->room->group, s->voice_state.user_id, version,
+                                          now_ms());
+    update_dave_counters_and_deadline(s->room);
 }
 
-void participant_join_dave_group_late(struct relay_participant *s)
+void participant_join_dave_group_after_description(struct relay_participant *s)
 {
     if (!s->room->group || !s->described || s->in_group)
         return;
     participant_join_dave_group(s);
-    participant_on_description_sent(s, 0);
+    participant_on_session_description_sent(s, 0);
 }
 
 /* Adds the resumed client to the group again with a new key package. In gateway versions without
@@ -227,7 +228,7 @@ void participant_rejoin_dave_group(struct relay_participant *s)
 {
     if (!s->in_group || s->version >= VOICE_SEQUENCE_VERSION)
         return;
-    participant_on_description_sent(s, !participant_join_dave_group(s));
+    participant_on_session_description_sent(s, !participant_join_dave_group(s));
 }
 
 void participant_leave_dave_group(struct relay_participant *s)
@@ -238,7 +239,7 @@ void participant_leave_dave_group(struct relay_participant *s)
         return;
     s->in_group = false;
     dave_room_leave(room->group, s->voice_state.user_id, now_ms());
-    update_counters_and_deadline(room);
+    update_dave_counters_and_deadline(room);
 }
 
 static enum relay_close_code close_code_of_dave_result(enum dave_message_result verdict)
@@ -268,7 +269,7 @@ void participant_handle_dave_message(struct relay_participant *s, const struct r
         dave_room_handle_transition_ready(room->group, user, n->dave.transition, now_ms());
     else
         dave_room_handle_invalid_commit(room->group, user, now_ms());
-    update_counters_and_deadline(room);
+    update_dave_counters_and_deadline(room);
     if (code)
         participant_disconnect(s, code);
 }

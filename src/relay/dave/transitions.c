@@ -28,8 +28,8 @@ static void send_message_to_dave_member(struct dave_room *room, const struct dav
     room->config.send(room->config.context, m->user, &message);
 }
 
-void dave_member_send_binary(struct dave_room *room, const struct dave_member *m,
-                             enum dave_opcode op, const struct buf *payload)
+void dave_member_send_binary_message(struct dave_room *room, const struct dave_member *m,
+                                     enum dave_opcode op, const struct buf *payload)
 {
     assert(!buf_is_full(payload));
     send_message_to_dave_member(room, m,
@@ -42,7 +42,7 @@ void send_dave_external_sender_package(struct dave_room *room, struct dave_membe
 
     buf_init(&payload, PAYLOAD_MAX);
     mls_write_external_sender(room->config.key, &payload);
-    dave_member_send_binary(room, m, DAVE_EXTERNAL_SENDER, &payload);
+    dave_member_send_binary_message(room, m, DAVE_EXTERNAL_SENDER, &payload);
     buf_clear(&payload);
     m->requested++;
 }

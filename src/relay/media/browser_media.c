@@ -122,9 +122,9 @@ static void rtp_strip_extension(struct decrypted_rtp_packet *p)
 /* Changes the sequence number at the beginning of a retransmission, which names the repeated
  * packet. Pauses in the browser's stream shift its sequence numbers, so that they differ from those
  * of the sender. */
-static void shift_original_sequence(const struct media_packet_handler *w,
-                                    struct decrypted_rtp_packet *p, const struct srtp *srtp,
-                                    int direction)
+static void shift_sequence_of_retransmitted_packet(const struct media_packet_handler *w,
+                                                   struct decrypted_rtp_packet *p,
+                                                   const struct srtp *srtp, int direction)
 {
     uint32_t ssrc = network_read_u32((const char *)p->header + 8);
     unsigned at = ssrc % SSRCS_PER_PARTICIPANT;
@@ -152,9 +152,9 @@ size_t encrypt_packet_for_browser(struct media_packet_handler *w,
     p = p->extended ? &w->stripped : p;
     p->header[1] = (unsigned char)((p->header[1] & 0x80) | payload_type);
     bool audio = p->header[11] % SSRCS_PER_PARTICIPANT == 0;
-    shift_original_sequence(w, p, srtp, 1);
-    size_t n = srtp_forward(srtp, p, w->number, audio, out);
-    shift_original_sequence(w, p, srtp, -1);
+    shift_sequence_of_retransmitted_packet(w, p, srtp, 1);
+    size_t n = srtp_encrypt_forwarded_packet(srtp, p, w->number, audio, out);
+    shift_sequence_of_retransmitted_packet(w, p, srtp, -1);
     return n;
 }
 

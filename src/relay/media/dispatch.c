@@ -55,8 +55,8 @@ static void answer_ip_discovery(struct media_packet_handler *w, struct relay_par
         s->media.found = *from;
         s->media.has_found = true;
     }
-    packet_write_discovery_reply(s->media.ssrc, address_text, media_address_port(from),
-                                 media_sender_next_buffer(w->sender));
+    packet_write_ip_discovery_reply(s->media.ssrc, address_text, media_address_port(from),
+                                    media_sender_next_buffer(w->sender));
     media_sender_queue_datagram(w->sender, from, PACKET_DISCOVERY_SIZE);
 }
 

@@ -83,9 +83,9 @@ static void rtcp_shift_sender_report_time(struct media_packet_handler *w,
 /* Replaces the media SSRC in an RTCP packet by the SSRC that the browser uses for that media.
  * Returns false if the browser has announced no SSRC for the media, or if the packet is transport
  * feedback, which browsers get from the relay itself. */
-static bool rtcp_replace_target_ssrc(struct media_packet_handler *w,
-                                     const struct relay_participant *to,
-                                     const struct rtcp_packet *part)
+static bool rtcp_replace_media_ssrc(struct media_packet_handler *w,
+                                    const struct relay_participant *to,
+                                    const struct rtcp_packet *part)
 {
     if (!to->media.webrtc)
         return true;
@@ -121,12 +121,12 @@ static void forward_rtcp_feedback(struct media_packet_handler *w, struct relay_p
     struct relay_participant *to = find_participant_by_ssrc(w->worker->participants, part->about);
 
     if (!to || to == from || to->room != from->room || !to->permissions.can_send_video ||
-        !participant_is_reachable(to) || !participant_transport_carries_video(to))
+        !participant_can_receive_media(to) || !participant_transport_carries_video(to))
         return;
     if (from->media.webrtc)
         rtcp_restore_missing_packet_numbers(
             w, part, srtp_sequence_shift(from->media.webrtc->srtp, part->about));
-    if (rtcp_replace_target_ssrc(w, to, part) &&
+    if (rtcp_replace_media_ssrc(w, to, part) &&
         participant_receives_video(from, to, to->media.ssrc) &&
         request_is_within_rate_limit(&from->rate.rtcp_sent, monotonic_ms(), WINDOW_RTCP_SENT) &&
         request_is_within_rate_limit(&to->rate.rtcp_received, monotonic_ms(), WINDOW_RTCP_RECEIVED))

@@ -116,8 +116,8 @@ static void record_audio_quality(struct relay_participant *s, const struct rtp_s
 {
     struct relay_counters *count = &s->worker->count;
     int64_t before = s->quality.jitter_ns;
-    int64_t more = quality_record_packet(&s->quality, &s->media.audio.highest, a->number,
-                                         a->timestamp, clock_monotonic_ns());
+    int64_t more = media_quality_record_packet(&s->quality, &s->media.audio.highest, a->number,
+                                               a->timestamp, clock_monotonic_ns());
 
     if (more > 0)
         media_counter_add(&count->missing, (uint64_t)more);
@@ -207,7 +207,7 @@ static bool authenticate_packet(struct media_packet_handler *w, struct relay_par
 static bool participant_receives_audio_of(const struct relay_participant *to,
                                           const struct relay_participant *from)
 {
-    return to != from && to->permissions.can_receive && participant_is_reachable(to);
+    return to != from && to->permissions.can_receive && participant_can_receive_media(to);
 }
 
 /* Returns whether the packet is the end of an end-to-end encrypted frame. Clients without DAVE
@@ -330,7 +330,7 @@ static bool forward_video_packet(struct media_packet_handler *w, const struct re
 {
     if (!participant_may_send_video(s, p))
         return false;
-    if (!media_sender_prepare_video(w->sender))
+    if (!media_sender_begin_video_datagram(w->sender))
         return false;
     forward_packet_to_room(w, s, p->ssrc);
     return true;

@@ -112,7 +112,7 @@ static void send_queued_datagrams(struct media_sender *m)
     m->pictures = false;
 }
 
-bool media_sender_prepare_video(struct media_sender *m)
+bool media_sender_begin_video_datagram(struct media_sender *m)
 {
     int used = 0;
 

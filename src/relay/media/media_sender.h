@@ -22,7 +22,7 @@ void media_sender_send_now(struct media_sender *m, const union media_address *to
 /* Called before a video datagram is queued: several video packets may go to one destination, so the
  * sender tries to bundle them. Returns false if half of the kernel's send buffer is used, because
  * the other half is for audio. */
-bool media_sender_prepare_video(struct media_sender *m);
+bool media_sender_begin_video_datagram(struct media_sender *m);
 
 /* Adds to a counter that only one OS thread writes. A relaxed load and store suffice; an atomic
  * addition would be slower. */

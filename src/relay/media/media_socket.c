@@ -106,7 +106,7 @@ static void on_socket_readable(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    loop_begin_measured_part("voice_media");
+    loop_set_measured_activity("voice_media");
     do {
         count = receive_datagrams(m);
         for (int i = 0; i < count; i++)

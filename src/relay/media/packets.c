@@ -43,8 +43,8 @@ uint32_t packet_read_ssrc(enum packet_kind kind, struct str d)
     return network_read_u32(d.p + (kind == PACKET_RTP ? 8 : 4));
 }
 
-void packet_write_discovery_reply(uint32_t ssrc, struct str address, unsigned port,
-                                  unsigned char out[PACKET_DISCOVERY_SIZE])
+void packet_write_ip_discovery_reply(uint32_t ssrc, struct str address, unsigned port,
+                                     unsigned char out[PACKET_DISCOVERY_SIZE])
 {
     memset(out, 0, PACKET_DISCOVERY_SIZE);
     write_u16_in_network_byte_order(out, DISCOVERY_REPLY);

@@ -44,8 +44,8 @@ uint32_t packet_read_ssrc(enum packet_kind kind, struct str datagram);
 bool ssrc_block_is_allowed(uint32_t first_ssrc);
 
 /* Writes the answer to IP discovery: the public address of the client. */
-void packet_write_discovery_reply(uint32_t ssrc, struct str address, unsigned port,
-                                  unsigned char out[PACKET_DISCOVERY_SIZE]);
+void packet_write_ip_discovery_reply(uint32_t ssrc, struct str address, unsigned port,
+                                     unsigned char out[PACKET_DISCOVERY_SIZE]);
 void packet_write_pong(struct str ping, unsigned char out[PACKET_PING_SIZE]);
 
 /* An RTP packet as received, still encrypted. */

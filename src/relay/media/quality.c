@@ -24,8 +24,8 @@ static void record_jitter_of_audio_packet(struct media_quality *q, uint32_t time
     q->timestamp = timestamp;
 }
 
-int64_t quality_record_packet(struct media_quality *q, const struct rtp_position *highest,
-                              uint64_t number, uint32_t timestamp, int64_t now_ns)
+int64_t media_quality_record_packet(struct media_quality *q, const struct rtp_position *highest,
+                                    uint64_t number, uint32_t timestamp, int64_t now_ns)
 {
     q->packets++;
     if (highest->begun && number <= highest->number) {

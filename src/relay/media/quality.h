@@ -14,7 +14,7 @@ struct media_quality {
 
 /* Records a packet. `highest` is the newest earlier packet. Returns how many packets between the
  * two are missing, or -1 if the packet was counted as missing and arrives late. */
-int64_t quality_record_packet(struct media_quality *q, const struct rtp_position *highest,
-                              uint64_t number, uint32_t timestamp, int64_t now_ns);
+int64_t media_quality_record_packet(struct media_quality *q, const struct rtp_position *highest,
+                                    uint64_t number, uint32_t timestamp, int64_t now_ns);
 
 #endif

@@ -20,7 +20,7 @@ static uint32_t rtcp_read_u32(struct str bytes, size_t at)
 }
 
 /* Returns the offset of the media SSRC in an RTCP packet, or 0 if the packet has none. */
-static size_t rtcp_target_offset(unsigned type, unsigned format)
+static size_t rtcp_media_ssrc_offset(unsigned type, unsigned format)
 {
     if (type == RECEIVER_REPORT)
         return format ? RTCP_HEADER_SIZE : 0;
@@ -41,7 +41,7 @@ bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret)
         return false;
     unsigned type = b[1], format = b[0] & 0x1f;
     struct str bytes = str_slice(datagram->p, size);
-    size_t about_at = rtcp_target_offset(type, format);
+    size_t about_at = rtcp_media_ssrc_offset(type, format);
     *ret = (struct rtcp_packet){
         .bytes = bytes,
         .sender = rtcp_read_u32(bytes, 4),

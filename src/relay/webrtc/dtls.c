@@ -309,7 +309,7 @@ static enum dtls_state continue_dtls_handshake(struct dtls *d)
     return d->state;
 }
 
-enum dtls_state dtls_receive(struct dtls *d, struct str datagram)
+enum dtls_state dtls_receive_datagram(struct dtls *d, struct str datagram)
 {
     if (d->state == DTLS_FAILED || datagram.n > DTLS_MAX_DATAGRAM)
         return d->state;

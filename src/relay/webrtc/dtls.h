@@ -42,7 +42,7 @@ struct dtls *dtls_new(struct dtls_identity *identity, struct str fingerprints);
 void dtls_free(struct dtls *d); /* erases the keys; accepts NULL */
 
 /* Handles one datagram of the browser. */
-enum dtls_state dtls_receive(struct dtls *d, struct str datagram);
+enum dtls_state dtls_receive_datagram(struct dtls *d, struct str datagram);
 /* Returns the time in ms until dtls_retransmit must be called, or -1 if no timer is running. */
 int dtls_timeout_ms(struct dtls *d);
 enum dtls_state dtls_retransmit(struct dtls *d);

@@ -55,7 +55,7 @@ struct srtp_cipher {
  * index is used twice. */
 struct srtp_stream {
     struct replay_window window; /* highest: the 48-bit index */
-    /* highest position so far in the stream of the sender (srtp_forward) */
+    /* highest position so far in the stream of the sender (srtp_encrypt_forwarded_packet) */
     uint64_t number;
     /* difference between the sender's sequence number and the position in the stream */
     uint16_t offset;
@@ -432,8 +432,8 @@ size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
     return encrypt_with_sequence(s, p, network_read_u16(p->header + 2), out, &stream);
 }
 
-size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
-                    bool audio, unsigned char out[SRTP_MAX])
+size_t srtp_encrypt_forwarded_packet(struct srtp *s, const struct decrypted_rtp_packet *p,
+                                     uint64_t number, bool audio, unsigned char out[SRTP_MAX])
 {
     struct srtp_stream *stream = map_find_value(&s->streams[OUTGOING], ssrc_of_packet(p));
     uint16_t sequence = network_read_u16(p->header + 2), offset = (uint16_t)(sequence - number),

@@ -58,9 +58,10 @@ size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
  * without packets of the participant, and after the participant has restarted its sequence numbers.
  * After a large gap the browser would have a wrong rollover counter, and would refuse thousands of
  * packets. */
-size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
-                    bool audio, unsigned char out[SRTP_MAX]);
-/* Returns how much srtp_forward added to the sequence number of this SSRC's latest packet. */
+size_t srtp_encrypt_forwarded_packet(struct srtp *s, const struct decrypted_rtp_packet *p,
+                                     uint64_t number, bool audio, unsigned char out[SRTP_MAX]);
+/* Returns how much srtp_encrypt_forwarded_packet added to the sequence number of this SSRC's latest
+ * packet. */
 uint16_t srtp_sequence_shift(const struct srtp *s, uint32_t ssrc);
 /* Frees the state of the packets that were sent with these SSRCs. The SSRCs must not be used again
  * in this session. */

@@ -178,7 +178,7 @@ static void run_handshake_step_on_pool(uv_work_t *work)
     if (h->state == DTLS_RUNNING && dtls_timeout_ms(h->dtls) == 0)
         h->state = dtls_retransmit(h->dtls);
     for (struct dtls_datagram *d = h->work_list; d; d = d->next)
-        h->state = dtls_receive(h->dtls, str_slice(d->bytes, d->n));
+        h->state = dtls_receive_datagram(h->dtls, str_slice(d->bytes, d->n));
 }
 
 /* Counts a failed DTLS handshake. The third failure closes the voice socket, because the browser

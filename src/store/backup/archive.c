@@ -103,8 +103,8 @@ enum err backup_archive_create(struct backup_archive *a, const char *path)
     return write_archive_line(a, FIRST_LINE);
 }
 
-static enum err write_file_content(struct backup_archive *a, const char *name, int fd, int64_t size,
-                                   crypto_generichash_state *sum)
+static enum err write_file_content_to_archive(struct backup_archive *a, const char *name, int fd,
+                                              int64_t size, crypto_generichash_state *sum)
 {
     enum err e = OK;
 
@@ -154,7 +154,7 @@ enum err backup_archive_add_file(struct backup_archive *a, const char *name, int
     checksum_init(&sum);
     enum err e = write_archive_file_line(a, name, size);
     if (!e)
-        e = write_file_content(a, name, fd, size, &sum);
+        e = write_file_content_to_archive(a, name, fd, size, &sum);
     return e ? e : write_file_checksum_line(a, size, &sum);
 }
 
@@ -167,8 +167,8 @@ enum err backup_archive_mark_file_damaged(struct backup_archive *a, const char *
     return write_archive_line(a, line);
 }
 
-enum err backup_archive_begin_file(struct backup_archive *a, const char *name, int64_t size,
-                                   int *ret_fd, int64_t *ret_at)
+enum err backup_archive_reserve_file(struct backup_archive *a, const char *name, int64_t size,
+                                     int *ret_fd, int64_t *ret_at)
 {
     enum err e = write_archive_file_line(a, name, size);
 
@@ -200,12 +200,12 @@ static enum err add_reserved_bytes_to_checksum(struct backup_archive *a,
             return log_io_error(a, "read");
         checksum_add(sum, a->piece, (size_t)n);
         done += n;
-        pause_in_proportion_to_work(began);
+        pause_for_as_long_as_work_took(began);
     }
     return OK;
 }
 
-enum err backup_archive_end_file(struct backup_archive *a)
+enum err backup_archive_finish_reserved_file(struct backup_archive *a)
 {
     crypto_generichash_state sum;
 
@@ -225,7 +225,7 @@ enum err backup_archive_finish(struct backup_archive *a)
     enum err e = write_archive_bytes(a, line, strlen(line));
     /* fsync of a pipe fails with EINVAL; that is no error. */
     if (!e && (fflush(a->f) != 0 ||
-               (!copies_skip_pauses_and_syncs() && fsync(fileno(a->f)) != 0 && errno != EINVAL)))
+               (!write_pacing_is_disabled() && fsync(fileno(a->f)) != 0 && errno != EINVAL)))
         e = log_io_error(a, "write");
     return e;
 }
@@ -267,7 +267,7 @@ static enum err check_archive_end_line(struct backup_archive *a, const char *lin
     return fgetc(a->f) == EOF ? OK : log_damaged_archive(a, "there is data after the last line");
 }
 
-static bool parse_archive_file_line(const char *line, struct backup_archive_entry *ret)
+static bool parse_archive_file_line(const char *line, struct backup_archive_file_header *ret)
 {
     int at = 0;
 
@@ -278,8 +278,9 @@ static bool parse_archive_file_line(const char *line, struct backup_archive_entr
     return true;
 }
 
-enum err backup_archive_read_next_entry(struct backup_archive *a, struct backup_archive_entry *ret,
-                                        bool *ret_more)
+enum err backup_archive_read_next_file_header(struct backup_archive *a,
+                                              struct backup_archive_file_header *ret,
+                                              bool *ret_more)
 {
     char line[LINE];
 
@@ -302,7 +303,8 @@ enum err backup_archive_read_next_entry(struct backup_archive *a, struct backup_
                : log_damaged_archive(a, "a line has an unknown format");
 }
 
-bool backup_archive_find_next_entry(struct backup_archive *a, struct backup_archive_entry *ret)
+bool backup_archive_find_next_file_header(struct backup_archive *a,
+                                          struct backup_archive_file_header *ret)
 {
     char line[LINE];
     size_t n = 0;
@@ -349,7 +351,7 @@ static enum err check_file_checksum_line(struct backup_archive *a, crypto_generi
 }
 
 enum err backup_archive_extract_file(struct backup_archive *a,
-                                     const struct backup_archive_entry *entry, int fd)
+                                     const struct backup_archive_file_header *entry, int fd)
 {
     crypto_generichash_state sum;
     enum err e = OK;

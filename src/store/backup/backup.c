@@ -66,14 +66,15 @@ static enum err add_data_file_to_backup(struct backup_in_progress *b, const char
 /* Chooses where SQLite writes the copy of the database. SQLite writes pages in any order, so if the
  * backup is a stream, SQLite first writes a complete temporary copy. */
 
-static enum err reserve_database_copy(void *arg, int64_t size,
-                                      struct database_copy_destination *ret)
+static enum err choose_destination_of_database_copy(void *arg, int64_t size,
+                                                    struct database_copy_destination *ret)
 {
     struct backup_in_progress *b = arg;
 
     b->database_reserved = true;
     if (!b->is_stream)
-        return backup_archive_begin_file(&b->archive, "guildhall.db", size, &ret->fd, &ret->offset);
+        return backup_archive_reserve_file(&b->archive, "guildhall.db", size, &ret->fd,
+                                           &ret->offset);
     b->rows_fd = temporary_file_create();
     *ret = (struct database_copy_destination){ .fd = b->rows_fd };
     return b->rows_fd < 0 ? ERR_UNAVAILABLE : OK;
@@ -82,7 +83,8 @@ static enum err reserve_database_copy(void *arg, int64_t size,
 static enum err add_database_to_backup(struct backup_in_progress *b)
 {
     bool damaged = false;
-    enum err e = b->store->engine->backup(b->store, reserve_database_copy, b, &damaged);
+    enum err e =
+        b->store->engine->backup(b->store, choose_destination_of_database_copy, b, &damaged);
 
     /* If SQLite cannot open the database, save the raw file, which may help to recover data. */
     if (e && b->even_if_damaged && !b->database_reserved) {
@@ -99,7 +101,7 @@ static enum err add_database_to_backup(struct backup_in_progress *b)
     }
     if (!e)
         e = b->is_stream ? add_open_file_to_backup(b, "guildhall.db", b->rows_fd)
-                         : backup_archive_end_file(&b->archive);
+                         : backup_archive_finish_reserved_file(&b->archive);
     if (b->rows_fd >= 0)
         close(b->rows_fd);
     b->rows_fd = -1;
@@ -138,7 +140,7 @@ static enum err add_blob_to_backup(void *arg, const char *blob, int fd, time_t w
     return add_blob_marker_to_backup(b, marker, -1, 0);
 }
 
-static enum err add_blob_of_row(void *arg, const struct file_row *row)
+static enum err add_blob_of_file_row(void *arg, const struct file_row *row)
 {
     struct backup_in_progress *b = arg;
     char name[ARCHIVE_NAME_MAX];
@@ -163,7 +165,7 @@ static enum err add_blob_of_row(void *arg, const struct file_row *row)
     return backup_archive_mark_file_damaged(&b->archive, name);
 }
 
-static enum err add_blob_without_row(void *arg, const char *blob, int fd, time_t written)
+static enum err add_blob_without_file_row(void *arg, const char *blob, int fd, time_t written)
 {
     struct backup_in_progress *b = arg;
 
@@ -176,12 +178,13 @@ static enum err add_blob_without_row(void *arg, const char *blob, int fd, time_t
  * after the blobs of that backup. */
 static enum err add_blobs_to_backup(struct backup_in_progress *b)
 {
-    enum err e = b->store->remote_blobs ? OK : file_rows_for_each(b->store, add_blob_of_row, b);
+    enum err e =
+        b->store->remote_blobs ? OK : file_rows_visit_all(b->store, add_blob_of_file_row, b);
 
     if (e && b->archive.damaged) /* ignore the error: some rows of a damaged database cannot be
                                   * read */
         e = OK;
-    return e ? e : blobs_visit_all(b->store, add_blob_without_row, b);
+    return e ? e : blobs_visit_all(b->store, add_blob_without_file_row, b);
 }
 
 /* Adds the markers before the database. So if the row of a blob is committed after the database's

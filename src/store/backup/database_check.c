@@ -29,7 +29,7 @@ enum err backup_database_open(int fd, int64_t at, int64_t size, struct backup_da
     enum err e = embedded_database_open(fd, at, size, &r->into, &r->db);
 
     map_init(&r->seen);
-    if (e || !sqlite_run_check_pragma(r->db, "pragma integrity_check"))
+    if (e || !sqlite_run_integrity_pragma(r->db, "pragma integrity_check"))
         return ERR_FILE_DAMAGED;
     for (int i = 0; i < 2 && !r->find; i++)
         sqlite3_prepare_v2(r->db, find_file_sql[i], -1, &r->find, NULL);
@@ -50,8 +50,8 @@ static bool blob_matches_row(sqlite3_stmt *row, int64_t size, const char *digest
     return expected == 0 || expected == size;
 }
 
-bool backup_database_check_blob(struct backup_database *r, const char *blob, int64_t size,
-                                const char *digest)
+bool backup_database_compare_blob_with_row(struct backup_database *r, const char *blob,
+                                           int64_t size, const char *digest)
 {
     bool ok = true;
 
@@ -65,7 +65,7 @@ bool backup_database_check_blob(struct backup_database *r, const char *blob, int
     return ok;
 }
 
-bool backup_database_check_missing_blobs(struct backup_database *r)
+bool backup_database_has_no_missing_blobs(struct backup_database *r)
 {
     sqlite3_stmt *all = NULL;
     bool ok = sqlite3_prepare_v2(r->db, "select name from files where gone = 0", -1, &all, NULL) ==
@@ -95,7 +95,7 @@ void backup_database_close(struct backup_database *r)
 }
 
 /* Does nothing if the database is of an older version without tables for object storage. */
-enum err database_forget_object_storage(const char *folder)
+enum err backup_database_delete_object_storage_rows(const char *folder)
 {
     char path[PATH_MAX];
     sqlite3 *db = NULL;

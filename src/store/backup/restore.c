@@ -63,7 +63,8 @@ static int open_database_copy(struct backup_archive *a, int64_t *ret_at)
     return temporary_file_create();
 }
 
-static enum err check_database(struct backup_reading *b, const struct backup_archive_entry *entry)
+static enum err check_backup_database(struct backup_reading *b,
+                                      const struct backup_archive_file_header *entry)
 {
     int64_t at;
 
@@ -82,15 +83,15 @@ static enum err check_database(struct backup_reading *b, const struct backup_arc
     return e;
 }
 
-static enum err check_archive_entry(struct backup_reading *b,
-                                    const struct backup_archive_entry *entry)
+static enum err check_archived_file(struct backup_reading *b,
+                                    const struct backup_archive_file_header *entry)
 {
     if (strcmp(entry->name, "guildhall.db") == 0)
-        return check_database(b, entry);
+        return check_backup_database(b, entry);
     enum err e = backup_archive_extract_file(&b->archive, entry, -1);
     if (!e && b->rows && strncmp(entry->name, "blobs/", 6) == 0 && entry->name[6] != '.')
-        b->differs |=
-            !backup_database_check_blob(b->rows, entry->name + 6, entry->size, b->archive.sum);
+        b->differs |= !backup_database_compare_blob_with_row(b->rows, entry->name + 6, entry->size,
+                                                             b->archive.sum);
     return e;
 }
 
@@ -108,8 +109,8 @@ static int create_file_with_parents(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-static enum err restore_archive_entry(struct backup_reading *b,
-                                      const struct backup_archive_entry *entry)
+static enum err restore_archived_file(struct backup_reading *b,
+                                      const struct backup_archive_file_header *entry)
 {
     char path[PATH_MAX];
 
@@ -131,8 +132,8 @@ static enum err restore_archive_entry(struct backup_reading *b,
 }
 
 /* Checks or restores one file; counts it as lost if it is damaged. */
-static enum err check_or_restore_archive_entry(struct backup_reading *b,
-                                               const struct backup_archive_entry *entry)
+static enum err check_or_restore_archived_file(struct backup_reading *b,
+                                               const struct backup_archive_file_header *entry)
 {
     if (!is_name_of_data_folder_file(entry->name)) {
         log_error("backup: the backup '%s' contains a file that does not belong in a backup: '%s'",
@@ -140,7 +141,7 @@ static enum err check_or_restore_archive_entry(struct backup_reading *b,
         return ERR_BAD_REQUEST;
     }
     b->has_rows |= strcmp(entry->name, "guildhall.db") == 0;
-    enum err e = b->folder ? restore_archive_entry(b, entry) : check_archive_entry(b, entry);
+    enum err e = b->folder ? restore_archived_file(b, entry) : check_archived_file(b, entry);
     if (e != ERR_FILE_DAMAGED)
         return e;
     log_error("backup: the file '%s' is damaged in the backup '%s'", entry->name, b->archive.path);
@@ -152,36 +153,37 @@ static enum err check_or_restore_archive_entry(struct backup_reading *b,
 /* Finds the next file after a damaged line of the archive. Stored content may contain text that
  * looks like a "file" line, so the next file is accepted only if it is a blob that does not exist
  * yet in the folder. */
-static enum err find_next_entry_after_damage(struct backup_reading *b,
-                                             struct backup_archive_entry *entry, bool *ret_more)
+static enum err find_next_file_after_damage(struct backup_reading *b,
+                                            struct backup_archive_file_header *entry,
+                                            bool *ret_more)
 {
     struct stat st;
     char path[PATH_MAX];
 
     log_error("backup: a part of '%s' cannot be read and is skipped", b->archive.path);
     b->lost++;
-    while ((*ret_more = backup_archive_find_next_entry(&b->archive, entry))) {
+    while ((*ret_more = backup_archive_find_next_file_header(&b->archive, entry))) {
         int n = snprintf(path, sizeof path, "%s/%s", b->folder, entry->name);
 
         if (strncmp(entry->name, "blobs/", 6) == 0 && is_name_of_data_folder_file(entry->name) &&
             n < (int)sizeof path && lstat(path, &st) != 0)
-            return check_or_restore_archive_entry(b, entry);
+            return check_or_restore_archived_file(b, entry);
     }
     return OK;
 }
 
-static enum err check_or_restore_all_entries(struct backup_reading *b)
+static enum err check_or_restore_all_archived_files(struct backup_reading *b)
 {
-    struct backup_archive_entry entry;
+    struct backup_archive_file_header entry;
     bool more = true;
     enum err e = OK;
 
     while (!e && more) {
-        e = backup_archive_read_next_entry(&b->archive, &entry, &more);
+        e = backup_archive_read_next_file_header(&b->archive, &entry, &more);
         if (!e && more)
-            e = check_or_restore_archive_entry(b, &entry);
+            e = check_or_restore_archived_file(b, &entry);
         while (e == ERR_BAD_REQUEST && b->salvage && more)
-            e = find_next_entry_after_damage(b, &entry, &more);
+            e = find_next_file_after_damage(b, &entry, &more);
     }
     if (e != ERR_BAD_REQUEST || !b->salvage)
         return e;
@@ -212,8 +214,8 @@ enum err backup_check(const char *path, struct backup_report *ret)
     enum err e = backup_archive_open(&b.archive, path);
 
     if (!e)
-        e = check_or_restore_all_entries(&b);
-    if (!e && b.rows && !b.lost && !backup_database_check_missing_blobs(b.rows))
+        e = check_or_restore_all_archived_files(&b);
+    if (!e && b.rows && !b.lost && !backup_database_has_no_missing_blobs(b.rows))
         b.differs = true;
     fill_backup_report(&b, ret);
     backup_reading_close(&b);
@@ -237,7 +239,7 @@ static bool is_empty_folder(const char *folder)
     return empty;
 }
 
-static enum err begin_restore(const char *folder, char mark[PATH_MAX])
+static enum err create_restore_folder_with_marker(const char *folder, char mark[PATH_MAX])
 {
     enum err e = folder_create(folder);
 
@@ -258,9 +260,9 @@ static enum err begin_restore(const char *folder, char mark[PATH_MAX])
 }
 
 /* Syncs all restored files with one syncfs instead of one fsync each. */
-static bool sync_file_system(const char *folder)
+static bool sync_file_system_of_folder(const char *folder)
 {
-    if (copies_skip_pauses_and_syncs())
+    if (write_pacing_is_disabled())
         return true;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok = fd >= 0 && syncfs(fd) == 0;
@@ -280,18 +282,18 @@ enum err backup_restore(const char *path, const char *folder, bool salvage,
     enum err e = backup_archive_open(&b.archive, path);
 
     if (!e)
-        e = begin_restore(folder, mark);
+        e = create_restore_folder_with_marker(folder, mark);
     if (e) {
         backup_reading_close(&b);
         return e;
     }
-    e = check_or_restore_all_entries(&b);
+    e = check_or_restore_all_archived_files(&b);
     fill_backup_report(&b, ret);
     backup_reading_close(&b);
     if (!e && ret->has_rows && !ret->lost)
-        e = database_forget_object_storage(folder);
-    if (!e && (!folder_chown_all(folder) || !sync_file_system(folder) || unlink(mark) != 0 ||
-               !sync_folder_to_disk(folder))) {
+        e = backup_database_delete_object_storage_rows(folder);
+    if (!e && (!folder_chown_all(folder) || !sync_file_system_of_folder(folder) ||
+               unlink(mark) != 0 || !sync_folder_to_disk(folder))) {
         log_error("backup: cannot write to the folder '%s': %s", folder, strerror(errno));
         e = ERR_UNAVAILABLE;
     }

@@ -42,7 +42,7 @@ static bool restore_is_requested; /* whether a restore was requested; written be
 static bool snapshots_are_quick;  /* set before the server starts */
 static int restores_requested, restores_done; /* numbers; written while no server runs */
 
-void snapshots_skip_pauses_and_syncs(bool quick)
+void snapshots_set_pauses_and_syncs_disabled(bool quick)
 {
     snapshots_are_quick = quick;
 }
@@ -66,15 +66,15 @@ static bool join_path_of_folder_and_name(const char *folder, const char *name, c
     return snprintf(out, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
-static bool snapshot_path(const char *folder, struct str name, char out[PATH_MAX])
+static bool build_snapshot_path(const char *folder, struct str name, char out[PATH_MAX])
 {
     return snprintf(out, PATH_MAX, "%s/" SNAPSHOT_FOLDER "/%.*s" SNAPSHOT_SUFFIX, folder,
                     STR_ARGS(name)) < PATH_MAX;
 }
 
 /* Checks the name and creates the snapshot folder. On failure writes an error message to out. */
-static bool prepare_snapshot_path(const char *folder, struct str name, char path[PATH_MAX],
-                                  struct buf *out)
+static bool create_folder_and_build_snapshot_path(const char *folder, struct str name,
+                                                  char path[PATH_MAX], struct buf *out)
 {
     char own[PATH_MAX];
 
@@ -86,7 +86,7 @@ static bool prepare_snapshot_path(const char *folder, struct str name, char path
         return false;
     }
     if (!join_path_of_folder_and_name(folder, SNAPSHOT_FOLDER, own) ||
-        !snapshot_path(folder, name, path) || (mkdir(own, 0700) != 0 && errno != EEXIST)) {
+        !build_snapshot_path(folder, name, path) || (mkdir(own, 0700) != 0 && errno != EEXIST)) {
         buf_add_lit(out, "error: cannot create the folder for snapshots in the data folder\n");
         return false;
     }
@@ -107,23 +107,23 @@ static bool require_sqlite_for_snapshots(struct store *store, struct buf *out)
 static void lock_snapshots(void)
 {
     pthread_mutex_lock(&snapshot_lock);
-    set_copies_skip_pauses_and_syncs(snapshots_are_quick);
+    write_pacing_set_disabled(snapshots_are_quick);
 }
 
 static void unlock_snapshots(void)
 {
-    set_copies_skip_pauses_and_syncs(false);
+    write_pacing_set_disabled(false);
     pthread_mutex_unlock(&snapshot_lock);
 }
 
-static void create_snapshot_locked(struct store *store, const char *folder, struct str name,
-                                   struct buf *out)
+static void create_snapshot_while_locked(struct store *store, const char *folder, struct str name,
+                                         struct buf *out)
 {
     struct backup_report report;
     char path[PATH_MAX];
 
     if (!require_sqlite_for_snapshots(store, out) ||
-        !prepare_snapshot_path(folder, name, path, out))
+        !create_folder_and_build_snapshot_path(folder, name, path, out))
         return;
     struct backup_options options = { .path = path, .keys = snapshot_key_files, .replace = true };
     if (backup_create(store, &options, &report)) {
@@ -137,12 +137,13 @@ static void create_snapshot_locked(struct store *store, const char *folder, stru
 void snapshot_create(struct store *store, const char *folder, struct str name, struct buf *out)
 {
     lock_snapshots();
-    create_snapshot_locked(store, folder, name, out);
+    create_snapshot_while_locked(store, folder, name, out);
     unlock_snapshots();
 }
 
 static void visit_snapshot_file(int folder, const char *file,
-                                void (*notify)(void *arg, const struct data_snapshot *s), void *arg)
+                                void (*notify)(void *arg, const struct listed_snapshot *s),
+                                void *arg)
 {
     struct stat st;
     struct str name = str_of(file);
@@ -152,10 +153,10 @@ static void visit_snapshot_file(int folder, const char *file,
         fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     name.n -= n;
-    notify(arg, &(struct data_snapshot){ name, st.st_size, st.st_mtime * INT64_C(1000000) });
+    notify(arg, &(struct listed_snapshot){ name, st.st_size, st.st_mtime * INT64_C(1000000) });
 }
 
-void snapshot_list(const char *folder, void (*notify)(void *arg, const struct data_snapshot *s),
+void snapshot_list(const char *folder, void (*notify)(void *arg, const struct listed_snapshot *s),
                    void *arg)
 {
     char own[PATH_MAX];
@@ -178,7 +179,7 @@ void snapshot_delete(const char *folder, struct str name, struct buf *out)
 {
     char path[PATH_MAX];
 
-    if (!prepare_snapshot_path(folder, name, path, out))
+    if (!create_folder_and_build_snapshot_path(folder, name, path, out))
         return;
     if (unlink(path) != 0)
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_ARGS(name));
@@ -186,14 +187,14 @@ void snapshot_delete(const char *folder, struct str name, struct buf *out)
 
 /* --- requesting a restore ------------------------------------------------------------- */
 
-static void request_restore_locked(struct store *store, const char *folder, struct str name,
-                                   struct buf *out)
+static void request_restore_while_locked(struct store *store, const char *folder, struct str name,
+                                         struct buf *out)
 {
     struct backup_report report;
     char path[PATH_MAX];
 
     if (!require_sqlite_for_snapshots(store, out) ||
-        !prepare_snapshot_path(folder, name, path, out))
+        !create_folder_and_build_snapshot_path(folder, name, path, out))
         return;
     if (access(path, R_OK) != 0) {
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_ARGS(name));
@@ -208,7 +209,7 @@ static void request_restore_locked(struct store *store, const char *folder, stru
     if (!str_is(name, BEFORE_RESTORE_NAME)) {
         size_t start = out->n;
 
-        create_snapshot_locked(store, folder, STR(BEFORE_RESTORE_NAME), out);
+        create_snapshot_while_locked(store, folder, STR(BEFORE_RESTORE_NAME), out);
         if (str_starts_with(str_slice(out->p + start, out->n - start), STR("error")))
             return;
         buf_reset(out);
@@ -225,15 +226,15 @@ static void request_restore_locked(struct store *store, const char *folder, stru
     kill(getpid(), SNAPSHOT_SIGNAL);
 }
 
-void snapshot_request_restore(struct store *store, const char *folder, struct str name,
-                              struct buf *out)
+void snapshot_check_and_request_restore(struct store *store, const char *folder, struct str name,
+                                        struct buf *out)
 {
     lock_snapshots();
-    request_restore_locked(store, folder, name, out);
+    request_restore_while_locked(store, folder, name, out);
     unlock_snapshots();
 }
 
-void snapshot_count_restores(int *ret_tried, int *ret_restored)
+void snapshot_get_restore_counts(int *ret_tried, int *ret_restored)
 {
     *ret_tried = restores_requested;
     *ret_restored = restores_done;
@@ -252,7 +253,7 @@ static bool remove_file_in_folder(const char *folder, const char *name)
 /* Moves one restored file or folder into the data folder. A folder cannot be renamed over another
  * one, so the old blobs are moved to REPLACED_BLOBS_FOLDER first. The WAL files of the old database
  * are deleted before it is replaced. */
-static bool move_restored_entry(const char *folder, const char *name)
+static bool move_restored_file_or_folder(const char *folder, const char *name)
 {
     char from[PATH_MAX], to[PATH_MAX], old_blobs[PATH_MAX];
 
@@ -266,31 +267,31 @@ static bool move_restored_entry(const char *folder, const char *name)
                                                remove_file_in_folder(folder, "guildhall.db-shm")))
         return false;
     if (strcmp(name, "blobs") == 0 &&
-        !(folder_remove(old_blobs) && (rename(to, old_blobs) == 0 || errno == ENOENT)))
+        !(folder_delete_recursively(old_blobs) && (rename(to, old_blobs) == 0 || errno == ENOENT)))
         return false;
     return rename(from, to) == 0;
 }
 
-static int is_not_dot_entry(const struct dirent *entry)
+static int is_not_dot_or_dot_dot(const struct dirent *entry)
 {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static bool move_restored_entries(const char *folder, const char *whole)
+static bool move_all_restored_files(const char *folder, const char *whole)
 {
     struct dirent **entries = NULL;
-    int n = scandir(whole, &entries, is_not_dot_entry, alphasort);
+    int n = scandir(whole, &entries, is_not_dot_or_dot_dot, alphasort);
     bool ok = n >= 0;
 
     for (int i = 0; i < n; i++) {
-        ok = ok && move_restored_entry(folder, entries[i]->d_name);
+        ok = ok && move_restored_file_or_folder(folder, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
     return ok;
 }
 
-bool snapshot_complete_restore(const char *folder)
+bool snapshot_finish_interrupted_restore(const char *folder)
 {
     char half[PATH_MAX], whole[PATH_MAX], old_blobs[PATH_MAX];
 
@@ -298,11 +299,11 @@ bool snapshot_complete_restore(const char *folder)
         !join_path_of_folder_and_name(folder, COMPLETE_RESTORE_FOLDER, whole) ||
         !join_path_of_folder_and_name(folder, REPLACED_BLOBS_FOLDER, old_blobs))
         return false;
-    bool ok = folder_remove(half);
+    bool ok = folder_delete_recursively(half);
     if (ok && access(whole, F_OK) == 0)
-        ok = move_restored_entries(folder, whole) && sync_folder_to_disk(folder) &&
+        ok = move_all_restored_files(folder, whole) && sync_folder_to_disk(folder) &&
              rmdir(whole) == 0;
-    if (ok && folder_remove(old_blobs))
+    if (ok && folder_delete_recursively(old_blobs))
         return true;
     log_error("snapshots: cannot move the restored files into '%s': %s", folder, strerror(errno));
     return false;
@@ -317,11 +318,11 @@ static bool restore_requested_snapshot(const char *folder)
         return false;
     restore_is_requested = false;
     restores_requested++;
-    if (!snapshot_path(folder, str_of(requested_name), path) ||
+    if (!build_snapshot_path(folder, str_of(requested_name), path) ||
         !join_path_of_folder_and_name(folder, PARTIAL_RESTORE_FOLDER, half) ||
         !join_path_of_folder_and_name(half, "blobs", blobs) ||
         !join_path_of_folder_and_name(folder, COMPLETE_RESTORE_FOLDER, whole) ||
-        !folder_remove(half))
+        !folder_delete_recursively(half))
         return false;
     /* Create the blob folder even if there are no blobs, so that it replaces the current folder. */
     if (backup_restore(path, half, false, &report) ||
@@ -329,20 +330,20 @@ static bool restore_requested_snapshot(const char *folder)
         rename(half, whole) != 0 || !sync_folder_to_disk(folder)) {
         log_error("snapshots: the snapshot '%s' was not restored; no data has changed",
                   requested_name);
-        folder_remove(half);
+        folder_delete_recursively(half);
         return false;
     }
-    if (!snapshot_complete_restore(folder))
+    if (!snapshot_finish_interrupted_restore(folder))
         return false;
     restores_done++;
     log_info("restored the snapshot '%s'", requested_name);
     return true;
 }
 
-bool snapshot_restore_requested(const char *folder)
+bool snapshot_run_requested_restore(const char *folder)
 {
-    set_copies_skip_pauses_and_syncs(snapshots_are_quick);
+    write_pacing_set_disabled(snapshots_are_quick);
     bool ok = restore_requested_snapshot(folder);
-    set_copies_skip_pauses_and_syncs(false);
+    write_pacing_set_disabled(false);
     return ok;
 }

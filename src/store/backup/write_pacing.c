@@ -14,12 +14,12 @@
 
 static _Thread_local bool quick_copies;
 
-void set_copies_skip_pauses_and_syncs(bool quick)
+void write_pacing_set_disabled(bool quick)
 {
     quick_copies = quick;
 }
 
-bool copies_skip_pauses_and_syncs(void)
+bool write_pacing_is_disabled(void)
 {
     return quick_copies;
 }
@@ -57,7 +57,7 @@ static bool flush_file(int fd)
 }
 
 /* Pauses for at least as long as the write took; longer if needed to stay below the write rate. */
-static void pause_in_proportion_to_write_time(int64_t began, int64_t bytes)
+static void pause_for_as_long_as_write_took(int64_t began, int64_t bytes)
 {
     int64_t took = monotonic_ns() - began, rest = bytes * SECOND / PACING_BYTES_PER_SECOND - took;
 
@@ -76,11 +76,11 @@ bool flush_file_and_pause(int fd, int64_t bytes)
     bool ok = quick_copies || flush_file(fd);
 
     if (ok)
-        pause_in_proportion_to_write_time(began, bytes);
+        pause_for_as_long_as_write_took(began, bytes);
     return ok;
 }
 
-void pause_in_proportion_to_work(int64_t began)
+void pause_for_as_long_as_work_took(int64_t began)
 {
-    pause_in_proportion_to_write_time(began, 0);
+    pause_for_as_long_as_write_took(began, 0);
 }

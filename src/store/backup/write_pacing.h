@@ -20,8 +20,8 @@ enum {
 
 /* While quick is set, copies on this thread neither pause nor wait for the disk. Only for snapshots
  * of test servers, because a power cut may destroy the data. */
-void set_copies_skip_pauses_and_syncs(bool quick);
-bool copies_skip_pauses_and_syncs(void);
+void write_pacing_set_disabled(bool quick);
+bool write_pacing_is_disabled(void);
 
 /* Lowers the CPU and disk priority of this process. */
 void lower_process_priority(void);
@@ -31,8 +31,9 @@ void lower_process_priority(void);
  * commits the file system's journal and delays the server's commits. The caller syncs the file at
  * the end. */
 bool flush_file_and_pause(int fd, int64_t bytes);
-/* pause_in_proportion_to_work pauses for as long as the work took since `began` (monotonic_ns). */
+/* pause_for_as_long_as_work_took pauses for as long as the work took since `began` (monotonic_ns).
+ */
 int64_t monotonic_ns(void);
-void pause_in_proportion_to_work(int64_t began);
+void pause_for_as_long_as_work_took(int64_t began);
 
 #endif

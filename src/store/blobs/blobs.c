@@ -58,7 +58,7 @@ bool is_blob_name(const char *name)
     }
 }
 
-static enum err blob_path(struct store *s, const char *name, char path[PATH_MAX])
+static enum err build_blob_path(struct store *s, const char *name, char path[PATH_MAX])
 {
     if (!is_blob_name(name)) {
         log_warn("store: '%s' is not a valid name of a stored file", name);
@@ -99,7 +99,7 @@ bool is_blob_marker_name(const char *marker)
     return !strchr(marker, '/') && is_blob_name(name);
 }
 
-static enum err path_of_blob_marker(struct store *s, const char *name, char path[PATH_MAX])
+static enum err build_path_of_blob_marker(struct store *s, const char *name, char path[PATH_MAX])
 {
     int n = snprintf(path, PATH_MAX, "%s/blobs/.new/", s->folder);
 
@@ -192,10 +192,10 @@ static enum err rename_blob_and_sync_folder(const char *from, const char *to)
 
 /* Creates the marker file of a blob. No sync is needed: the file system writes the marker to disk
  * before the rename of the blob, which is synced. */
-static enum err create_marker(struct store *s, const char *name)
+static enum err create_blob_marker(struct store *s, const char *name)
 {
     char path[PATH_MAX];
-    enum err e = path_of_blob_marker(s, name, path);
+    enum err e = build_path_of_blob_marker(s, name, path);
 
     if (e)
         return e;
@@ -208,7 +208,7 @@ static enum err create_marker(struct store *s, const char *name)
 
 /* Formats a temporary file name, which contains the process id and a counter, so that it is unique
  * even if nodes share the folder. */
-static bool temporary_blob_name(struct store *s, char part[PATH_MAX])
+static bool format_temporary_blob_name(struct store *s, char part[PATH_MAX])
 {
     uint64_t count = atomic_fetch_add(&s->blobs, 1);
 
@@ -220,11 +220,11 @@ static enum err write_blob_file(struct store *s, const char *name, const char *p
                                 struct str bytes)
 {
     char part[PATH_MAX];
-    enum err e = create_marker(s, name);
+    enum err e = create_blob_marker(s, name);
 
     if (e)
         return e;
-    if (!temporary_blob_name(s, part))
+    if (!format_temporary_blob_name(s, part))
         return ERR_NOT_FOUND;
     e = write_synced_file(part, bytes);
     if (!e)
@@ -237,7 +237,7 @@ static enum err write_blob_file(struct store *s, const char *name, const char *p
 enum err blob_put(struct store *s, const char *name, struct str bytes)
 {
     char path[PATH_MAX];
-    enum err e = blob_path(s, name, path);
+    enum err e = build_blob_path(s, name, path);
 
     if (!e && s->remote_blobs) {
         blob_cache_delete(s, name); /* delete the cached copy of an older blob with this name */
@@ -246,7 +246,7 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     if (!e)
         e = write_blob_file(s, name, path, bytes);
     if (e == ERR_STORAGE_FULL)
-        set_disk_is_full(s);
+        store_set_disk_full(s);
     return e;
 }
 
@@ -255,10 +255,10 @@ bool blobs_are_remote(const struct store *s)
     return s->remote_blobs;
 }
 
-bool blob_open_locally(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+bool blob_open_without_network(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
     if (s->remote_blobs)
-        return is_blob_name(name) && blob_cache_open_verified(s, name, ret_fd, ret_size);
+        return is_blob_name(name) && blob_cache_open_recently_checked(s, name, ret_fd, ret_size);
     return blob_open(s, name, ret_fd, ret_size) == OK;
 }
 
@@ -266,7 +266,7 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
 {
     char path[PATH_MAX];
     struct stat st;
-    enum err e = blob_path(s, name, path);
+    enum err e = build_blob_path(s, name, path);
 
     if (!e && s->remote_blobs)
         return blob_cache_open(s, name, ret_fd, ret_size);
@@ -303,8 +303,8 @@ static void log_damaged_blob(struct store *s, const char *name, int64_t size, in
               s->folder, name, found_text);
 }
 
-enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
-                           int64_t *ret_size)
+enum err blob_open_and_check_size(struct store *s, const char *name, int64_t size, int *ret_fd,
+                                  int64_t *ret_size)
 {
     int64_t found = -1;
     int fd = -1;
@@ -335,7 +335,7 @@ void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE])
 enum err blob_mark_row_committed(struct store *s, const char *name)
 {
     char path[PATH_MAX];
-    enum err e = path_of_blob_marker(s, name, path);
+    enum err e = build_path_of_blob_marker(s, name, path);
 
     if (!e && s->remote_blobs)
         return s->remote_blobs->set_committed(s, name, true);
@@ -347,7 +347,7 @@ enum err blob_mark_row_committed(struct store *s, const char *name)
 enum err blob_delete(struct store *s, const char *name)
 {
     char path[PATH_MAX];
-    enum err e = blob_path(s, name, path);
+    enum err e = build_blob_path(s, name, path);
 
     if (e)
         return e;

@@ -74,7 +74,7 @@ static enum err log_file_error(const char *verb, const char *path)
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-static bool cached_copy_path(const struct store *s, const char *name, char path[PATH_MAX])
+static bool build_cached_copy_path(const struct store *s, const char *name, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/" BLOB_CACHE_FOLDER "/%s", s->folder, name) < PATH_MAX;
 }
@@ -132,7 +132,7 @@ enum err blob_cache_open_folder(const struct store *s)
 
 /* Returns the age class of a cached copy. Copies are grouped into classes by age, which is cheaper
  * than sorting them. Each class spans an eighth more time than the class before it. */
-static unsigned age_class_of_copy(int64_t seconds)
+static unsigned compute_age_class_of_copy(int64_t seconds)
 {
     unsigned bits = 3;
 
@@ -157,7 +157,7 @@ static enum err count_copy_in_age_class(void *arg, const char *name, int fd, tim
 
     (void)name, (void)written;
     if (fstat(fd, &st) == 0) {
-        sweep->bytes[age_class_of_copy(sweep->now - st.st_atime)] += st.st_size;
+        sweep->bytes[compute_age_class_of_copy(sweep->now - st.st_atime)] += st.st_size;
         sweep->total += st.st_size;
     }
     return atomic_load(&sweep->store->cache->ending) ? ERR_UNAVAILABLE : OK;
@@ -170,9 +170,9 @@ static enum err evict_copy_if_old_enough(void *arg, const char *name, int fd, ti
     struct stat st;
 
     (void)written;
-    if (fstat(fd, &st) != 0 || !cached_copy_path(sweep->store, name, path))
+    if (fstat(fd, &st) != 0 || !build_cached_copy_path(sweep->store, name, path))
         return OK;
-    unsigned class = age_class_of_copy(sweep->now - st.st_atime);
+    unsigned class = compute_age_class_of_copy(sweep->now - st.st_atime);
     if (class < sweep->oldest || (class == sweep->oldest && sweep->spare <= 0))
         return OK;
     if (unlink(path) != 0)
@@ -240,7 +240,7 @@ static bool add_size_and_try_begin_eviction(struct blob_cache *c, int64_t size)
     return begins;
 }
 
-static void end_eviction(struct blob_cache *c, int64_t left)
+static void finish_eviction_of_cached_copies(struct blob_cache *c, int64_t left)
 {
     pthread_mutex_lock(&c->lock);
     c->bytes += left;
@@ -255,7 +255,7 @@ static void *eviction_thread(void *arg)
     const struct store *s = arg;
 
     do
-        end_eviction(s->cache, evict_old_copies(s, s->cache->max_bytes));
+        finish_eviction_of_cached_copies(s->cache, evict_old_copies(s, s->cache->max_bytes));
     while (
         add_size_and_try_begin_eviction(s->cache, 0)); /* repeat if copies were added meanwhile */
     return NULL;
@@ -285,7 +285,7 @@ void blob_cache_delete(const struct store *s, const char *name)
     char path[PATH_MAX];
     struct stat st;
 
-    if (!cached_copy_path(s, name, path) || lstat(path, &st) != 0 || unlink(path) != 0)
+    if (!build_cached_copy_path(s, name, path) || lstat(path, &st) != 0 || unlink(path) != 0)
         return;
     remove_empty_folders(s, path);
     pthread_mutex_lock(&s->cache->lock);
@@ -328,7 +328,8 @@ static bool rename_to_cached_copy(const char *part, const char *path)
     return false;
 }
 
-enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+enum err remote_blob_open_temporary_copy(struct store *s, const char *name, int *ret_fd,
+                                         int64_t *ret_size)
 {
     char part[PATH_MAX];
     int fd = create_partial_copy(s, part);
@@ -421,14 +422,14 @@ static enum err check_cached_copy(struct store *s, const char *name, int fd, con
     return e == ERR_FILES_UNAVAILABLE ? OK : e;
 }
 
-bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
-                              int64_t *ret_size)
+bool blob_cache_open_recently_checked(const struct store *s, const char *name, int *ret_fd,
+                                      int64_t *ret_size)
 {
     char path[PATH_MAX];
     struct stat st;
     int fd;
 
-    if (!cached_copy_path(s, name, path) || open_cached_copy(path, &fd, &st))
+    if (!build_cached_copy_path(s, name, path) || open_cached_copy(path, &fd, &st))
         return false;
     if (!copy_was_checked_recently(&st)) {
         close(fd);
@@ -446,7 +447,7 @@ enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t
     struct stat st;
     int fd;
 
-    if (!cached_copy_path(s, name, path))
+    if (!build_cached_copy_path(s, name, path))
         return ERR_NOT_FOUND;
     enum err e = open_cached_copy(path, &fd, &st);
     if (e)

@@ -84,7 +84,7 @@ static void release_blob_connection(struct store *s, struct store_connection *si
     pthread_mutex_unlock(&all->lock);
 }
 
-enum err run_transaction_on_blob_connection(struct store *s, enum store_mode mode,
+enum err run_transaction_on_blob_connection(struct store *s, enum transaction_mode mode,
                                             enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct store_connection *side = acquire_blob_connection(s);
@@ -135,7 +135,7 @@ static enum err postgres_blob_put(struct store *s, const char *name, struct str 
     return run_transaction_on_blob_connection(s, STORE_APPEND, insert_blob, &t);
 }
 
-static enum err update_blob_committed(struct tx *tx, void *arg)
+static enum err set_blob_committed_in_row(struct tx *tx, void *arg)
 {
     const struct blob_request *t = arg;
 
@@ -148,7 +148,7 @@ static enum err postgres_blob_set_committed(struct store *s, const char *name, b
 {
     struct blob_request t = { .name = str_of(name), .committed = settled };
 
-    return run_transaction_on_blob_connection(s, STORE_APPEND, update_blob_committed, &t);
+    return run_transaction_on_blob_connection(s, STORE_APPEND, set_blob_committed_in_row, &t);
 }
 
 static enum err delete_blob(struct tx *tx, void *arg)
@@ -173,7 +173,7 @@ static enum err postgres_blob_delete(struct store *s, const char *name)
 static enum err read_blob_part(struct tx *tx, const struct blob_request *t, int64_t part,
                                int64_t *ret_size)
 {
-    struct arena *own = arena_new(), *before = tx_switch_arena(tx, own);
+    struct arena *own = arena_new(), *before = tx_replace_arena(tx, own);
     struct rows r;
     bool found = false;
     enum err e = tx_one(tx, "select bytes from blob_parts where name = $1 and part = $2",
@@ -186,7 +186,7 @@ static enum err read_blob_part(struct tx *tx, const struct blob_request *t, int6
         if (!write_all_bytes(t->fd, row_bytes(&r, 0)))
             e = errno == ENOSPC ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
     }
-    tx_switch_arena(tx, before);
+    tx_replace_arena(tx, before);
     arena_free(own);
     return e;
 }
@@ -310,7 +310,7 @@ enum err postgres_lock_blob_deletion(struct store *s)
     return e;
 }
 
-static enum err read_backup_lock(struct tx *tx, void *arg)
+static enum err read_whether_backup_lock_is_held(struct tx *tx, void *arg)
 {
     bool *is_locked = arg, found;
     struct rows r;
@@ -324,7 +324,7 @@ bool postgres_blob_deletion_is_locked(struct store *s)
 {
     bool is_locked = true;
 
-    run_transaction_on_blob_connection(s, STORE_READ, read_backup_lock, &is_locked);
+    run_transaction_on_blob_connection(s, STORE_READ, read_whether_backup_lock_is_held, &is_locked);
     return is_locked;
 }
 
@@ -343,7 +343,7 @@ enum err postgres_check_blob_location(const struct postgres *p, struct postgres_
         e = postgres_conn_query_text(c, "select address from object_location", address,
                                      sizeof address);
     if (!e && address[0])
-        return blobs_refuse_location(NULL, str_of(address));
+        return blobs_log_wrong_location(NULL, str_of(address));
     if (e || (some[0] && inside))
         return e;
     if (some[0]) {

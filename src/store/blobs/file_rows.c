@@ -60,8 +60,8 @@ static enum err read_whether_rows_have_digests(struct tx *tx, void *arg)
     return tx_one(tx, HAS_DIGESTS, BIND(v_int(DIGEST_MIGRATION)), &r, &p->has_digests);
 }
 
-enum err file_rows_for_each(struct store *s,
-                            enum err (*found)(void *arg, const struct file_row *row), void *arg)
+enum err file_rows_visit_all(struct store *s,
+                             enum err (*found)(void *arg, const struct file_row *row), void *arg)
 {
     struct file_row_page *p = mem_new(sizeof *p);
     struct arena *arena = arena_new();
@@ -113,7 +113,7 @@ static bool compute_digest_of_file(int fd, char piece[READ_BUFFER_SIZE], char re
             return false;
         if (n > 0)
             crypto_generichash_update(&sum, (unsigned char *)piece, (size_t)n);
-        pause_in_proportion_to_work(began);
+        pause_for_as_long_as_work_took(began);
     }
     crypto_generichash_final(&sum, digest, sizeof digest);
     sodium_bin2hex(ret, BLOB_DIGEST_SIZE, digest, sizeof digest);
@@ -135,7 +135,7 @@ static enum err check_blob_of_row(void *arg, const struct file_row *row)
 
     if (row->gone)
         return OK;
-    enum err e = blob_open_uncached(c->store, row->name, &fd, &size);
+    enum err e = blob_open_without_caching(c->store, row->name, &fd, &size);
     if (e && e != ERR_NOT_FOUND)
         return e;
     if (!e && row->digest[0] && row->size == size && !compute_digest_of_file(fd, c->piece, digest))
@@ -148,7 +148,7 @@ static enum err check_blob_of_row(void *arg, const struct file_row *row)
     return OK;
 }
 
-enum err file_rows_check_blobs(struct store *s, struct blob_check_report *ret)
+enum err file_rows_compare_with_all_blobs(struct store *s, struct blob_check_report *ret)
 {
     struct file_check *c = mem_new(sizeof *c);
     int lock = -1;
@@ -156,7 +156,7 @@ enum err file_rows_check_blobs(struct store *s, struct blob_check_report *ret)
 
     c->store = s;
     if (!e)
-        e = file_rows_for_each(s, check_blob_of_row, c);
+        e = file_rows_visit_all(s, check_blob_of_row, c);
     *ret = c->report;
     if (lock >= 0)
         close(lock);

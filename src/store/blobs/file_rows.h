@@ -13,8 +13,8 @@ struct file_row {
 };
 
 /* Calls found for each row of `files`, oldest first. No transaction is open during the call. */
-enum err file_rows_for_each(struct store *s,
-                            enum err (*found)(void *arg, const struct file_row *row), void *arg);
+enum err file_rows_visit_all(struct store *s,
+                             enum err (*found)(void *arg, const struct file_row *row), void *arg);
 
 /* Returns whether a blob (size -1 if it is missing) matches its row. Logs a difference. */
 bool blob_matches_file_row(const struct file_row *row, int64_t size, const char *digest);
@@ -24,6 +24,6 @@ struct blob_check_report {
 };
 /* Reads every blob that a row names and compares it with the row. Logs differences and then returns
  * ERR_FILE_DAMAGED. */
-enum err file_rows_check_blobs(struct store *s, struct blob_check_report *ret);
+enum err file_rows_compare_with_all_blobs(struct store *s, struct blob_check_report *ret);
 
 #endif

@@ -42,7 +42,7 @@ void remote_blobs_clear(struct store *s)
     s->remote_blobs = NULL;
 }
 
-void blob_location_swap(struct store *s, struct blob_location *location)
+void store_swap_blob_locations(struct store *s, struct blob_location *location)
 {
     struct blob_location before = { s->remote_blobs, s->objects, s->cache };
 
@@ -53,7 +53,7 @@ void blob_location_swap(struct store *s, struct blob_location *location)
 }
 
 /* Runs a short transaction, which on PostgreSQL does not queue behind requests. */
-static enum err run_object_transaction(struct store *s, enum store_mode mode,
+static enum err run_object_transaction(struct store *s, enum transaction_mode mode,
                                        enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     return s->blob_connections ? run_transaction_on_blob_connection(s, mode, run, arg)
@@ -90,7 +90,7 @@ static enum err find_upload_row(struct tx *tx, void *arg)
                      &row->found);
 }
 
-static enum err object_set_committed(struct store *s, const char *name, bool committed)
+static enum err object_blob_set_committed(struct store *s, const char *name, bool committed)
 {
     struct upload_row row = { .name = str_of(name) };
 
@@ -100,7 +100,7 @@ static enum err object_set_committed(struct store *s, const char *name, bool com
 
 static enum err object_blob_put(struct store *s, const char *name, struct str bytes)
 {
-    enum err e = object_set_committed(s, name, false);
+    enum err e = object_blob_set_committed(s, name, false);
 
     return e ? e : object_storage_put(s->objects, name, bytes);
 }
@@ -118,7 +118,7 @@ static enum err object_blob_delete(struct store *s, const char *name)
         return e;
     enum err aborted = object_storage_abort_uploads(s->objects, name);
     if (!aborted)
-        aborted = object_set_committed(s, name, true);
+        aborted = object_blob_set_committed(s, name, true);
     return aborted ? aborted : e;
 }
 
@@ -142,7 +142,7 @@ static const char FIND_UPLOADS[] =
     "select name, began_at from object_uploads where name > $1 and began_at <= $2 "
     "order by name limit $3";
 
-static enum err read_upload_page(struct tx *tx, void *arg)
+static enum err read_page_of_upload_rows(struct tx *tx, void *arg)
 {
     struct upload_page *p = arg;
     struct rows r;
@@ -159,9 +159,10 @@ static enum err read_upload_page(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-static enum err list_uploads(struct store *s, int64_t seconds,
-                             enum err (*found)(void *arg, const struct stored_blob *name),
-                             void *arg)
+static enum err list_blobs_of_unfinished_uploads(struct store *s, int64_t seconds,
+                                                 enum err (*found)(void *arg,
+                                                                   const struct stored_blob *name),
+                                                 void *arg)
 {
     struct upload_page *p = mem_new(sizeof *p);
     enum err e = OK;
@@ -170,7 +171,7 @@ static enum err list_uploads(struct store *s, int64_t seconds,
     p->before_s = clock_s() - seconds;
     do {
         arena_reset(p->arena);
-        e = run_object_transaction(s, STORE_READ, read_upload_page, p);
+        e = run_object_transaction(s, STORE_READ, read_page_of_upload_rows, p);
         for (size_t i = 0; !e && i < p->count; i++)
             e = found(arg, &p->names[i]);
         if (p->count)
@@ -187,7 +188,7 @@ struct object_visit {
 };
 
 /* Ignores objects that other programs have stored in the bucket. */
-static enum err visit_object(void *arg, const char *name, time_t written)
+static enum err report_object_with_blob_name(void *arg, const char *name, time_t written)
 {
     const struct object_visit *v = arg;
 
@@ -199,13 +200,14 @@ static enum err object_list_blobs(struct store *s, int64_t seconds,
                                   void *arg)
 {
     if (seconds >= 0)
-        return list_uploads(s, seconds, found, arg);
-    return object_storage_list(s->objects, visit_object, &(struct object_visit){ found, arg });
+        return list_blobs_of_unfinished_uploads(s, seconds, found, arg);
+    return object_storage_list(s->objects, report_object_with_blob_name,
+                               &(struct object_visit){ found, arg });
 }
 
 const struct remote_blobs object_blobs = {
     .put = object_blob_put,
-    .set_committed = object_set_committed,
+    .set_committed = object_blob_set_committed,
     .delete = object_blob_delete,
     .read = object_blob_read,
     .list = object_list_blobs,
@@ -249,7 +251,7 @@ struct location_check {
 static const char FIND_LOCATION[] = "select address from object_location";
 static const char HAS_FILE_ROWS[] = "select 1 from files where gone = 0 limit 1";
 
-enum err blobs_refuse_location(const char *address, struct str stored)
+enum err blobs_log_wrong_location(const char *address, struct str stored)
 {
     if (!stored.p)
         log_error("store: the files of this server are not in '%s'; start without --blobs s3://…, "
@@ -262,7 +264,7 @@ enum err blobs_refuse_location(const char *address, struct str stored)
     return ERR_UNAVAILABLE;
 }
 
-static enum err check_or_write_location(struct tx *tx, void *arg)
+static enum err check_or_store_blob_location(struct tx *tx, void *arg)
 {
     const struct location_check *check = arg;
     bool found = false, has_files = false;
@@ -272,13 +274,13 @@ static enum err check_or_write_location(struct tx *tx, void *arg)
     if (e)
         return e;
     if (found && (!check->address || !str_is(row_text(&row, 0), check->address)))
-        return blobs_refuse_location(check->address, row_text(&row, 0));
+        return blobs_log_wrong_location(check->address, row_text(&row, 0));
     if (found || (!check->address && !check->writes))
         return OK;
     if (!check->writes)
         e = tx_exists(tx, HAS_FILE_ROWS, NO_BIND, &has_files);
     if (!e && has_files)
-        return blobs_refuse_location(check->address, (struct str){ 0 });
+        return blobs_log_wrong_location(check->address, (struct str){ 0 });
     if (!e)
         e = tx_exec(tx, "delete from object_location", NO_BIND, NULL);
     if (e || !check->address)
@@ -287,11 +289,11 @@ static enum err check_or_write_location(struct tx *tx, void *arg)
                    BIND(v_text(str_of(check->address))), NULL);
 }
 
-enum err blobs_check_location(struct store *s, bool writes)
+enum err blobs_compare_or_store_location(struct store *s, bool writes)
 {
     struct location_check check = { s->objects ? object_storage_address(s->objects) : NULL,
                                     writes };
 
     return store_run_transaction_and_wait(s, check.address || writes ? STORE_WRITE : STORE_READ,
-                                          NULL, check_or_write_location, &check);
+                                          NULL, check_or_store_blob_location, &check);
 }

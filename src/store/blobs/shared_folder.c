@@ -19,12 +19,12 @@
 
 enum { PEER_LIST_SIZE = 16 * 1024, STOPPING_NODE_WAIT_MS = 3000, STOPPING_NODE_POLL_MS = 50 };
 
-static bool node_mark_path(const struct postgres *p, const char *name, char path[PATH_MAX])
+static bool build_node_mark_path(const struct postgres *p, const char *name, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/blobs/.nodes/%s", p->store.folder, name) < PATH_MAX;
 }
 
-static void node_mark_name(uint32_t identity, char name[16])
+static void format_node_mark_name(uint32_t identity, char name[16])
 {
     snprintf(name, 16, "%" PRIu32, identity);
 }
@@ -33,8 +33,9 @@ static enum err create_node_mark(const struct postgres *p)
 {
     char path[PATH_MAX], name[16];
 
-    node_mark_name(p->identity, name);
-    if (!node_mark_path(p, "", path) || folder_create(path) || !node_mark_path(p, name, path))
+    format_node_mark_name(p->identity, name);
+    if (!build_node_mark_path(p, "", path) || folder_create(path) ||
+        !build_node_mark_path(p, name, path))
         return ERR_UNAVAILABLE;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
@@ -46,12 +47,12 @@ static enum err create_node_mark(const struct postgres *p)
     return OK;
 }
 
-void postgres_remove_folder_mark(const struct postgres *p)
+void postgres_delete_node_mark_file(const struct postgres *p)
 {
     char path[PATH_MAX], name[16];
 
-    node_mark_name(p->identity, name);
-    if (p->shared && node_mark_path(p, name, path))
+    format_node_mark_name(p->identity, name);
+    if (p->shared && build_node_mark_path(p, name, path))
         unlink(path);
 }
 
@@ -72,14 +73,15 @@ static bool mark_is_of_dead_process(const struct postgres *p, const char *peers,
     uint32_t identity = (uint32_t)strtoul(name, NULL, 10);
 
     return identity != p->identity && !identity_is_listed(peers, name) &&
-           process_identity_node_number(identity) == process_identity_node_number(p->identity);
+           node_number_of_process_identity(identity) ==
+               node_number_of_process_identity(p->identity);
 }
 
 static void delete_marks_of_dead_processes(const struct postgres *p, const char *peers)
 {
     char path[PATH_MAX];
     struct dirent *entry;
-    DIR *d = node_mark_path(p, "", path) ? opendir(path) : NULL;
+    DIR *d = build_node_mark_path(p, "", path) ? opendir(path) : NULL;
 
     while (d && (entry = readdir(d)))
         if (entry->d_name[0] != '.' && mark_is_of_dead_process(p, peers, entry->d_name))
@@ -94,7 +96,7 @@ static uint32_t find_node_without_mark(const struct postgres *p, char *peers)
     char path[PATH_MAX], *rest = NULL;
 
     for (char *name = strtok_r(peers, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
-        if (!node_mark_path(p, name, path) || access(path, F_OK) != 0)
+        if (!build_node_mark_path(p, name, path) || access(path, F_OK) != 0)
             return (uint32_t)strtoul(name, NULL, 10);
     return 0;
 }
@@ -112,7 +114,7 @@ static enum err list_other_nodes(const struct postgres *p, struct postgres_conn 
     return postgres_conn_query_text(c, sql, peers, PEER_LIST_SIZE);
 }
 
-enum err postgres_check_shared_folder(struct postgres *p, struct postgres_conn *c)
+enum err postgres_check_nodes_share_blob_folder(struct postgres *p, struct postgres_conn *c)
 {
     char peers[PEER_LIST_SIZE] = "";
     uint32_t missing = 0;
@@ -134,6 +136,6 @@ enum err postgres_check_shared_folder(struct postgres *p, struct postgres_conn *
         return e;
     log_error("store: node %u uses another folder for files than '%s/blobs'. "
               "Servers that share a database need the same folder (--data)",
-              process_identity_node_number(missing), p->store.folder);
+              node_number_of_process_identity(missing), p->store.folder);
     return ERR_UNAVAILABLE;
 }

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "store/internal.h"
 
-static bool backup_lock_path(struct store *s, char path[PATH_MAX])
+static bool build_backup_lock_path(struct store *s, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
 }
@@ -22,7 +22,7 @@ static bool backup_lock_path(struct store *s, char path[PATH_MAX])
 void blobs_create_lock_file(struct store *s)
 {
     char path[PATH_MAX];
-    int fd = backup_lock_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    int fd = build_backup_lock_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
 
     if (fd >= 0 && folder_chown_file(s->folder, fd))
         close(fd);
@@ -41,7 +41,7 @@ enum err blobs_lock_deletion(struct store *s, int *ret)
         *ret = -1;
         return postgres_lock_blob_deletion(s);
     }
-    int fd = backup_lock_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    int fd = build_backup_lock_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
 
     *ret = -1;
     if (fd < 0 && errno == EROFS) /* on a read-only file system nothing can be deleted, so no lock
@@ -65,7 +65,7 @@ bool blobs_deletion_is_locked(struct store *s)
 
     if (s->blob_connections)
         return postgres_blob_deletion_is_locked(s);
-    int fd = backup_lock_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    int fd = build_backup_lock_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
     if (fd < 0 && errno == EACCES) /* root owns the file, for example because flock(1) created it:
                                     * try to open it for reading */
@@ -78,22 +78,24 @@ bool blobs_deletion_is_locked(struct store *s)
     return is_locked;
 }
 
-enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+enum err blob_open_without_caching(struct store *s, const char *name, int *ret_fd,
+                                   int64_t *ret_size)
 {
-    return s->remote_blobs ? blob_read_uncached(s, name, ret_fd, ret_size)
+    return s->remote_blobs ? remote_blob_open_temporary_copy(s, name, ret_fd, ret_size)
                            : blob_open(s, name, ret_fd, ret_size);
 }
 
 struct blob_walk {
-    blob_visit_fn *found;
+    visit_blob_file_fn *found;
     void *arg;
     char name[PATH_MAX]; /* path relative to the start folder */
     bool deep;
 };
 
-static enum err walk_folder(struct blob_walk *w, int parent, const char *path, size_t length);
+static enum err visit_files_below_folder(struct blob_walk *w, int parent, const char *path,
+                                         size_t length);
 
-static enum err visit_file(struct blob_walk *w, int folder, const char *entry)
+static enum err visit_blob_file(struct blob_walk *w, int folder, const char *entry)
 {
     struct stat st;
     int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -112,7 +114,8 @@ static enum err visit_file(struct blob_walk *w, int folder, const char *entry)
     return e;
 }
 
-static enum err visit_entry(struct blob_walk *w, DIR *d, const struct dirent *entry, size_t length)
+static enum err visit_folder_entry(struct blob_walk *w, DIR *d, const struct dirent *entry,
+                                   size_t length)
 {
     int n = snprintf(w->name + length, sizeof w->name - length, "%s%s", length ? "/" : "",
                      entry->d_name);
@@ -122,11 +125,12 @@ static enum err visit_entry(struct blob_walk *w, DIR *d, const struct dirent *en
         return ERR_UNAVAILABLE;
     if (w->deep && fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISDIR(st.st_mode))
-        return walk_folder(w, dirfd(d), entry->d_name, length + (size_t)n);
-    return visit_file(w, dirfd(d), entry->d_name);
+        return visit_files_below_folder(w, dirfd(d), entry->d_name, length + (size_t)n);
+    return visit_blob_file(w, dirfd(d), entry->d_name);
 }
 
-static enum err walk_folder(struct blob_walk *w, int parent, const char *path, size_t length)
+static enum err visit_files_below_folder(struct blob_walk *w, int parent, const char *path,
+                                         size_t length)
 {
     int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -144,33 +148,33 @@ static enum err walk_folder(struct blob_walk *w, int parent, const char *path, s
     /* Skips markers and temporary files, whose names begin with a dot. */
     while (!e && (entry = readdir(d)))
         if (entry->d_name[0] != '.')
-            e = visit_entry(w, d, entry, length);
+            e = visit_folder_entry(w, d, entry, length);
     closedir(d);
     return e;
 }
 
-static enum err walk_data_subfolder(const struct store *s, const char *below, bool deep,
-                                    blob_visit_fn *found, void *arg)
+static enum err visit_files_of_data_subfolder(const struct store *s, const char *below, bool deep,
+                                              visit_blob_file_fn *found, void *arg)
 {
     struct blob_walk w = { .found = found, .arg = arg, .deep = deep };
     char path[PATH_MAX];
 
     if (snprintf(path, sizeof path, "%s/%s", s->folder, below) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
-    return walk_folder(&w, AT_FDCWD, path, 0);
+    return visit_files_below_folder(&w, AT_FDCWD, path, 0);
 }
 
-enum err blobs_visit_folder(const struct store *s, const char *below, blob_visit_fn *found,
+enum err blobs_visit_folder(const struct store *s, const char *below, visit_blob_file_fn *found,
                             void *arg)
 {
-    return walk_data_subfolder(s, below, true, found, arg);
+    return visit_files_of_data_subfolder(s, below, true, found, arg);
 }
 
 /* --- remote blobs --------------------------------------------------------------------- */
 
 struct remote_blob_walk {
     struct store *store;
-    blob_visit_fn *found;
+    visit_blob_file_fn *found;
     void *arg;
 };
 
@@ -180,7 +184,7 @@ static enum err visit_remote_blob(void *arg, const struct stored_blob *name)
     const struct remote_blob_walk *w = arg;
     int64_t size;
     int fd;
-    enum err e = blob_read_uncached(w->store, name->name, &fd, &size);
+    enum err e = remote_blob_open_temporary_copy(w->store, name->name, &fd, &size);
 
     if (e)
         return e == ERR_NOT_FOUND ? OK : e; /* no error if the blob was deleted after it was
@@ -199,18 +203,18 @@ static enum err visit_remote_marker(void *arg, const struct stored_blob *name)
     return w->found(w->arg, marker, -1, name->put_at);
 }
 
-enum err blobs_visit_all(struct store *s, blob_visit_fn *found, void *arg)
+enum err blobs_visit_all(struct store *s, visit_blob_file_fn *found, void *arg)
 {
     if (s->remote_blobs)
         return s->remote_blobs->list(s, -1, visit_remote_blob,
                                      &(struct remote_blob_walk){ s, found, arg });
-    return walk_data_subfolder(s, "blobs", true, found, arg);
+    return visit_files_of_data_subfolder(s, "blobs", true, found, arg);
 }
 
-enum err blob_markers_visit_all(struct store *s, blob_visit_fn *found, void *arg)
+enum err blob_markers_visit_all(struct store *s, visit_blob_file_fn *found, void *arg)
 {
     if (s->remote_blobs)
         return s->remote_blobs->list(s, 0, visit_remote_marker,
                                      &(struct remote_blob_walk){ s, found, arg });
-    return walk_data_subfolder(s, "blobs/.new", false, found, arg);
+    return visit_files_of_data_subfolder(s, "blobs/.new", false, found, arg);
 }

@@ -212,11 +212,11 @@ static enum err copy_or_compare_blob(void *arg, const char *blob, int fd, time_t
     if (f->o->on_progress)
         f->o->on_progress(f->o->arg, "files", ++f->done, f->total);
     if (f->location)
-        blob_location_swap(f->to, f->location);
+        store_swap_blob_locations(f->to, f->location);
     enum err e = f->to->remote_blobs ? copy_or_compare_remote_blob(f, blob, fd)
                                      : copy_or_compare_file(f, name, fd);
     if (f->location)
-        blob_location_swap(f->to, f->location);
+        store_swap_blob_locations(f->to, f->location);
     return e;
 }
 
@@ -242,7 +242,7 @@ static enum err copy_blob_marker(void *arg, const char *marker, int fd, time_t w
 
     (void)fd, (void)written;
     if (f->location)
-        blob_location_swap(f->to, f->location);
+        store_swap_blob_locations(f->to, f->location);
     if (f->to->remote_blobs) {
         blob_name_from_marker(marker, name, sizeof name);
         e = f->to->remote_blobs->set_committed(f->to, name, false);
@@ -250,7 +250,7 @@ static enum err copy_blob_marker(void *arg, const char *marker, int fd, time_t w
         e = create_marker_file(f->to, marker);
     }
     if (f->location)
-        blob_location_swap(f->to, f->location);
+        store_swap_blob_locations(f->to, f->location);
     return e;
 }
 

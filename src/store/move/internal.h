@@ -45,10 +45,10 @@ void data_move_table_add_column(struct data_move_plan *p, struct moved_table *t,
 void data_move_table_add_reference(struct data_move_plan *p, struct moved_table *t,
                                    struct str parent);
 /* Appends the quoted names of all columns; with `keys`, only of the primary key, in key order. */
-void append_column_names(const struct moved_table *t, bool keys, struct buf *out);
+void append_moved_column_names(const struct moved_table *t, bool keys, struct buf *out);
 /* Appends a SELECT of the table's rows in key order. With `behind`, the SELECT reads only the rows
  * after the key that is passed as parameters. */
-void append_table_select(const struct moved_table *t, bool behind, struct buf *out);
+void append_select_of_moved_table(const struct moved_table *t, bool behind, struct buf *out);
 
 /* --- values, values.c ----------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ bool data_move_progress_is_equal(const struct data_move_table_progress *a,
                                  const struct data_move_table_progress *b);
 
 /* Decodes a saved primary key; returns false if it is invalid. The values point into `key`. */
-bool decode_saved_row_key(const struct moved_table *t, struct str key, struct value *ret);
+bool decode_saved_primary_key(const struct moved_table *t, struct str key, struct value *ret);
 
 /* --- engines -------------------------------------------------------------------------- */
 

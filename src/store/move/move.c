@@ -12,7 +12,8 @@
 
 enum { MAX_SQL_BYTES = 16 * 1024 * 1024 };
 
-static const struct data_move_engine *engine_of_location(const struct data_move_location *location)
+static const struct data_move_engine *get_engine_of_location(
+    const struct data_move_location *location)
 {
     return location->postgres ? &move_engine_postgres : &move_engine_sqlite;
 }
@@ -35,7 +36,7 @@ static enum err open_source_or_target(struct data_move_endpoint *s,
     bool has_world = true;
     enum err e = OK;
 
-    *s = (struct data_move_endpoint){ .engine = engine_of_location(location),
+    *s = (struct data_move_endpoint){ .engine = get_engine_of_location(location),
                                       .location = *location };
     if (target)
         e = s->engine->target_has_data(location, &has_world);
@@ -70,7 +71,7 @@ struct target_state {
     char source[160], key[128];
 };
 
-static enum err read_target_state(struct tx *tx, void *arg)
+static enum err read_move_progress_of_target(struct tx *tx, void *arg)
 {
     struct target_state *f = arg;
     struct rows row;
@@ -91,8 +92,8 @@ static enum err read_target_state(struct tx *tx, void *arg)
 static const char FIND_STATES[] =
     "select name, row_count, digest, last_key, checked from move_tables";
 
-static struct data_move_table_progress *progress_of_table(struct data_move_in_progress *m,
-                                                          struct str name)
+static struct data_move_table_progress *find_progress_of_table(struct data_move_in_progress *m,
+                                                               struct str name)
 {
     for (size_t i = 0; i < m->plan.count; i++)
         if (str_is(name, m->plan.tables[i].name))
@@ -109,7 +110,7 @@ static enum err read_saved_progress(struct tx *tx, void *arg)
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct data_move_table_progress *st = progress_of_table(m, row_text(&r, 0));
+        struct data_move_table_progress *st = find_progress_of_table(m, row_text(&r, 0));
         struct str sum = row_bytes(&r, 2);
 
         if (!st || sum.n != sizeof st->sum)
@@ -150,7 +151,7 @@ static const char *const dependent_tables[] = {
     "message_index", "gif_index", "parked_sessions", "parking", "session_homes", "object_uploads"
 };
 
-static void append_empty_tables_sql(struct data_move_in_progress *m)
+static void append_sql_that_empties_target_tables(struct data_move_in_progress *m)
 {
     bool truncates = m->to.engine->truncates;
     const char *before = truncates ? "truncate \"" : "delete from \"";
@@ -171,7 +172,7 @@ static enum err empty_target_and_restart_move(struct data_move_in_progress *m)
 {
     buf_add_lit(&m->sql, "begin;");
     append_sql_for_tables(m, m->to.engine->disable_triggers_sql);
-    append_empty_tables_sql(m);
+    append_sql_that_empties_target_tables(m);
     buf_printf(&m->sql,
                "delete from move_tables; delete from move_source;"
                "insert into move_source (id, source) values (1, '%s'); commit",
@@ -190,7 +191,7 @@ static enum err read_identity_of_source(struct data_move_in_progress *m)
     return e;
 }
 
-/* Returns whether finish_move rebuilds the table. */
+/* Returns whether delete_move_tables_and_run_final_sql rebuilds the table. */
 static bool table_is_rebuilt_after_move(const struct moved_table *t)
 {
     return strcmp(t->name, "message_unindexed") == 0 || strcmp(t->name, "channel_tails") == 0;
@@ -229,7 +230,8 @@ static enum err start_or_resume_move(struct data_move_in_progress *m)
     enum err e = read_identity_of_source(m);
 
     if (!e)
-        e = store_run_transaction_and_wait(m->to.store, STORE_READ, NULL, read_target_state, &f);
+        e = store_run_transaction_and_wait(m->to.store, STORE_READ, NULL,
+                                           read_move_progress_of_target, &f);
     if (e)
         return e;
     if (!f.is_begun && f.has_world && m->key[0] && strcmp(f.key, m->key) == 0) {
@@ -247,7 +249,7 @@ static enum err start_or_resume_move(struct data_move_in_progress *m)
     return store_run_transaction_and_wait(m->to.store, STORE_READ, NULL, read_saved_progress, m);
 }
 
-static enum err finish_move(struct data_move_in_progress *m)
+static enum err delete_move_tables_and_run_final_sql(struct data_move_in_progress *m)
 {
     buf_add_lit(&m->sql, "begin;");
     buf_add_str(&m->sql, str_of(m->to.engine->final_sql));
@@ -265,8 +267,8 @@ static enum err copy_files_and_finish(struct data_move_in_progress *m)
     if (!e && !m->report->files_stay)
         e = copy_and_compare_moved_files(m->from.store, m->to.store, NULL, m->o, m->report);
     if (!e)
-        e = blobs_check_location(m->to.store, true);
-    return e ? e : finish_move(m);
+        e = blobs_compare_or_store_location(m->to.store, true);
+    return e ? e : delete_move_tables_and_run_final_sql(m);
 }
 
 static enum err build_and_run_move_plan(struct data_move_in_progress *m)
@@ -289,7 +291,7 @@ static enum err build_and_run_move_plan(struct data_move_in_progress *m)
     return e;
 }
 
-enum err move_all_data(const struct data_move_options *o, struct data_move_report *ret)
+enum err data_move_run(const struct data_move_options *o, struct data_move_report *ret)
 {
     struct data_move_in_progress m = { .o = o, .report = ret };
 
@@ -345,14 +347,15 @@ static enum err copy_blobs_to_location(struct store *s, const struct data_move_o
     /* A server reads blobs from the database as long as the blob table has rows, so delete them. */
     if (!e && from_database)
         e = store_run_transaction_and_wait(s, STORE_WRITE, NULL, delete_database_blobs, NULL);
-    blob_location_swap(s, to);
+    store_swap_blob_locations(s, to);
     if (!e)
-        e = blobs_check_location(s, true);
-    blob_location_swap(s, to);
+        e = blobs_compare_or_store_location(s, true);
+    store_swap_blob_locations(s, to);
     return e;
 }
 
-enum err move_stored_files(const struct data_move_options *o, struct data_move_report *ret)
+enum err data_move_run_for_files_only(const struct data_move_options *o,
+                                      struct data_move_report *ret)
 {
     struct blob_location location = { 0 };
     struct store *s = NULL;
@@ -369,18 +372,18 @@ enum err move_stored_files(const struct data_move_options *o, struct data_move_r
     if (o->from.postgres && !s->blob_connections)
         s->blob_connections = blob_connections_new();
     e = store_lock_exclusive(s);
-    blob_location_swap(s, &location);
+    store_swap_blob_locations(s, &location);
     if (!e)
         e = remote_blobs_init(s, &(struct store_options){ .blobs_inside = o->to.blobs_inside,
                                                           .objects = o->to.objects });
     if (!e)
         e = blobs_open_folder(s);
-    blob_location_swap(s, &location);
+    store_swap_blob_locations(s, &location);
     if (!e)
         e = copy_blobs_to_location(s, o, &location, ret);
-    blob_location_swap(s, &location);
+    store_swap_blob_locations(s, &location);
     remote_blobs_clear(s);
-    blob_location_swap(s, &location);
+    store_swap_blob_locations(s, &location);
     store_close(s);
     return e;
 }

@@ -44,9 +44,10 @@ struct data_move_report {
 
 /* Moves all data. Logs an error and fails if a database is in use, or has another schema version,
  * or if the target contains other data. */
-enum err move_all_data(const struct data_move_options *o, struct data_move_report *ret);
+enum err data_move_run(const struct data_move_options *o, struct data_move_report *ret);
 /* Copies only the files to another location, and then stores this location in the database; o->from
  * and o->to have the same database. The files of the source are not deleted. */
-enum err move_stored_files(const struct data_move_options *o, struct data_move_report *ret);
+enum err data_move_run_for_files_only(const struct data_move_options *o,
+                                      struct data_move_report *ret);
 
 #endif

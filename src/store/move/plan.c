@@ -257,7 +257,7 @@ enum err data_move_plan_build(struct data_move_endpoint *from, struct data_move_
     return e;
 }
 
-void append_column_names(const struct moved_table *t, bool keys, struct buf *out)
+void append_moved_column_names(const struct moved_table *t, bool keys, struct buf *out)
 {
     size_t count = keys ? t->keys : t->count;
 
@@ -265,19 +265,19 @@ void append_column_names(const struct moved_table *t, bool keys, struct buf *out
         buf_printf(out, "%s\"%s\"", i ? ", " : "", t->columns[keys ? t->key_at[i] : i].name);
 }
 
-void append_table_select(const struct moved_table *t, bool behind, struct buf *out)
+void append_select_of_moved_table(const struct moved_table *t, bool behind, struct buf *out)
 {
     buf_add_lit(out, "select ");
-    append_column_names(t, false, out);
+    append_moved_column_names(t, false, out);
     buf_printf(out, " from \"%s\"", t->name);
     if (behind) {
         buf_add_lit(out, " where (");
-        append_column_names(t, true, out);
+        append_moved_column_names(t, true, out);
         buf_add_lit(out, ") > (");
         for (size_t i = 0; i < t->keys; i++)
             buf_printf(out, "%s$%zu", i ? ", " : "", i + 1);
         buf_add_lit(out, ")");
     }
     buf_add_lit(out, " order by ");
-    append_column_names(t, true, out);
+    append_moved_column_names(t, true, out);
 }

@@ -15,7 +15,7 @@ struct postgres_endpoint {
     struct buf row_bytes;
 };
 
-static struct postgres_endpoint *postgres_of_move_endpoint(struct data_move_endpoint *s)
+static struct postgres_endpoint *get_postgres_of_move_endpoint(struct data_move_endpoint *s)
 {
     return s->connection;
 }
@@ -35,12 +35,12 @@ static enum err log_error_of_postgres_query(struct postgres_endpoint *side, PGre
 static enum err move_endpoint_query_text(struct data_move_endpoint *s, const char *sql, char *out,
                                          size_t size)
 {
-    return postgres_conn_query_text(&postgres_of_move_endpoint(s)->conn, sql, out, size);
+    return postgres_conn_query_text(&get_postgres_of_move_endpoint(s)->conn, sql, out, size);
 }
 
 static enum err move_endpoint_run_sql(struct data_move_endpoint *s, const char *sql)
 {
-    return postgres_conn_run_command(&postgres_of_move_endpoint(s)->conn, sql);
+    return postgres_conn_run_command(&get_postgres_of_move_endpoint(s)->conn, sql);
 }
 
 static enum err move_location_has_data(const struct data_move_location *location, bool *ret)
@@ -126,7 +126,7 @@ static const char LIST_REFERENCES[] =
     "k.conrelid join pg_class p on p.oid = k.confrelid where k.contype = 'f' and "
     "c.relnamespace = (select oid from pg_namespace where nspname = current_schema())";
 
-static enum err list_references(struct tx *tx, struct data_move_plan *ret)
+static enum err list_foreign_key_references(struct tx *tx, struct data_move_plan *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, LIST_REFERENCES, NO_BIND, &r);
@@ -155,7 +155,7 @@ static enum err move_endpoint_list_tables(struct tx *tx, struct data_move_plan *
                                    column);
     }
     e = rows_end(&r);
-    return e ? e : list_references(tx, ret);
+    return e ? e : list_foreign_key_references(tx, ret);
 }
 
 enum { NUMBER_TEXT_SIZE = 32 };
@@ -185,7 +185,7 @@ static bool send_table_select(struct postgres_endpoint *side, const struct moved
     int lengths[MOVE_MAX_COLUMNS], formats[MOVE_MAX_COLUMNS];
     size_t count = behind.n ? t->keys : 0;
 
-    if (count && !decode_saved_row_key(t, behind, key))
+    if (count && !decode_saved_primary_key(t, behind, key))
         return false;
     struct arena *a = arena_new();
     for (size_t i = 0; i < count; i++) {
@@ -203,11 +203,11 @@ static bool send_table_select(struct postgres_endpoint *side, const struct moved
 static enum err move_endpoint_begin_table_read(struct data_move_endpoint *s,
                                                const struct moved_table *t, struct str behind)
 {
-    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
+    struct postgres_endpoint *side = get_postgres_of_move_endpoint(s);
     struct buf sql;
 
     buf_init(&sql, MAX_SQL_BYTES);
-    append_table_select(t, behind.n > 0, &sql);
+    append_select_of_moved_table(t, behind.n > 0, &sql);
     buf_add_char(&sql, '\0');
     bool sent = !buf_is_full(&sql) && send_table_select(side, t, sql.p, behind);
     buf_clear(&sql);
@@ -254,7 +254,7 @@ static enum err move_endpoint_read_next_row(struct data_move_endpoint *s,
                                             const struct moved_table *t, struct value *row,
                                             bool *ret_more)
 {
-    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
+    struct postgres_endpoint *side = get_postgres_of_move_endpoint(s);
 
     pq.clear(side->row);
     side->row = pq.getResult(side->conn.pg);
@@ -295,12 +295,12 @@ static enum err move_endpoint_begin_copy_into_table(struct data_move_endpoint *s
 {
     /* sizeof head includes the NUL byte of the literal, which is the last byte of the header */
     static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
-    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
+    struct postgres_endpoint *side = get_postgres_of_move_endpoint(s);
     struct buf sql;
 
     buf_init(&sql, MAX_SQL_BYTES);
     buf_printf(&sql, "copy \"%s\" (", t->name);
-    append_column_names(t, false, &sql);
+    append_moved_column_names(t, false, &sql);
     buf_add_lit(&sql, ") from stdin (format binary)");
     buf_add_char(&sql, '\0');
     PGresult *result = !buf_is_full(&sql) && pq.sendQuery(side->conn.pg, sql.p)
@@ -335,7 +335,7 @@ static void append_copy_field(struct buf *out, const struct moved_column *c, con
 static enum err move_endpoint_copy_row(struct data_move_endpoint *s, const struct moved_table *t,
                                        const struct value *row)
 {
-    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
+    struct postgres_endpoint *side = get_postgres_of_move_endpoint(s);
 
     buf_reset(&side->row_bytes);
     append_big_endian(&side->row_bytes, t->count, 2);
@@ -346,7 +346,7 @@ static enum err move_endpoint_copy_row(struct data_move_endpoint *s, const struc
 
 static enum err move_endpoint_end_copy(struct data_move_endpoint *s)
 {
-    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
+    struct postgres_endpoint *side = get_postgres_of_move_endpoint(s);
 
     buf_reset(&side->row_bytes);
     append_big_endian(&side->row_bytes, UINT16_MAX, 2);

@@ -16,7 +16,7 @@ struct sqlite_endpoint {
     sqlite3_stmt *reading, *writing;
 };
 
-static struct sqlite_endpoint *sqlite_of_move_endpoint(struct data_move_endpoint *s)
+static struct sqlite_endpoint *get_sqlite_of_move_endpoint(struct data_move_endpoint *s)
 {
     return s->connection;
 }
@@ -44,12 +44,12 @@ static enum err query_text(struct sqlite_conn *c, const char *sql, char *out, si
 static enum err move_endpoint_query_text(struct data_move_endpoint *s, const char *sql, char *out,
                                          size_t size)
 {
-    return query_text(sqlite_of_move_endpoint(s)->conn, sql, out, size);
+    return query_text(get_sqlite_of_move_endpoint(s)->conn, sql, out, size);
 }
 
 static enum err move_endpoint_run_sql(struct data_move_endpoint *s, const char *sql)
 {
-    struct sqlite_conn *c = sqlite_of_move_endpoint(s)->conn;
+    struct sqlite_conn *c = get_sqlite_of_move_endpoint(s)->conn;
 
     return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK
                ? OK
@@ -178,7 +178,7 @@ static enum err bind_saved_row_key(struct sqlite_endpoint *side, const struct mo
 {
     struct value values[MOVE_MAX_COLUMNS];
 
-    if (!decode_saved_row_key(t, key, values))
+    if (!decode_saved_primary_key(t, key, values))
         return ERR_INTERNAL;
     for (size_t i = 0; i < t->keys; i++) {
         const struct value *v = &values[i];
@@ -210,11 +210,11 @@ static enum err prepare_statement(struct sqlite_endpoint *side, struct buf *sql,
 static enum err move_endpoint_begin_table_read(struct data_move_endpoint *s,
                                                const struct moved_table *t, struct str behind)
 {
-    struct sqlite_endpoint *side = sqlite_of_move_endpoint(s);
+    struct sqlite_endpoint *side = get_sqlite_of_move_endpoint(s);
     struct buf sql;
 
     buf_init(&sql, MAX_SQL_BYTES);
-    append_table_select(t, behind.n > 0, &sql);
+    append_select_of_moved_table(t, behind.n > 0, &sql);
     enum err e = prepare_statement(side, &sql, &side->reading);
     return e || !behind.n ? e : bind_saved_row_key(side, t, behind);
 }
@@ -247,7 +247,7 @@ static enum err move_endpoint_read_next_row(struct data_move_endpoint *s,
                                             const struct moved_table *t, struct value *row,
                                             bool *ret_more)
 {
-    struct sqlite_endpoint *side = sqlite_of_move_endpoint(s);
+    struct sqlite_endpoint *side = get_sqlite_of_move_endpoint(s);
     int code = sqlite3_step(side->reading);
 
     *ret_more = code == SQLITE_ROW;
@@ -275,19 +275,19 @@ static enum err move_endpoint_prepare_insert(struct data_move_endpoint *s,
 
     buf_init(&sql, MAX_SQL_BYTES);
     buf_printf(&sql, "insert into \"%s\" (", t->name);
-    append_column_names(t, false, &sql);
+    append_moved_column_names(t, false, &sql);
     buf_add_lit(&sql, ") values (");
     for (size_t i = 0; i < t->count; i++)
         buf_printf(&sql, "%s?", i ? ", " : "");
     buf_add_lit(&sql, ")");
-    return prepare_statement(sqlite_of_move_endpoint(s), &sql,
-                             &sqlite_of_move_endpoint(s)->writing);
+    return prepare_statement(get_sqlite_of_move_endpoint(s), &sql,
+                             &get_sqlite_of_move_endpoint(s)->writing);
 }
 
 static enum err move_endpoint_insert_row(struct data_move_endpoint *s, const struct moved_table *t,
                                          const struct value *row)
 {
-    struct sqlite_endpoint *side = sqlite_of_move_endpoint(s);
+    struct sqlite_endpoint *side = get_sqlite_of_move_endpoint(s);
 
     for (size_t i = 0; i < t->count; i++)
         bind_sql_value(side->writing, (int)i + 1, &row[i]);
@@ -299,8 +299,8 @@ static enum err move_endpoint_insert_row(struct data_move_endpoint *s, const str
 
 static enum err move_endpoint_end_insert(struct data_move_endpoint *s)
 {
-    sqlite3_finalize(sqlite_of_move_endpoint(s)->writing);
-    sqlite_of_move_endpoint(s)->writing = NULL;
+    sqlite3_finalize(get_sqlite_of_move_endpoint(s)->writing);
+    get_sqlite_of_move_endpoint(s)->writing = NULL;
     return OK;
 }
 

@@ -90,7 +90,7 @@ static bool decode_value(struct str *in, struct value *ret)
     return true;
 }
 
-bool decode_saved_row_key(const struct moved_table *t, struct str key, struct value *ret)
+bool decode_saved_primary_key(const struct moved_table *t, struct str key, struct value *ret)
 {
     for (size_t i = 0; i < t->keys; i++)
         if (!decode_value(&key, &ret[i]))

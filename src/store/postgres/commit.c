@@ -59,7 +59,7 @@ static enum err error_from_pipeline_failure(struct postgres_conn *c, struct pipe
     if (f->happened && was_terminated_before_commit(f))
         c->may_be_written = false;
     if (f->happened)
-        postgres_handle_id_order_conflict(c, f);
+        postgres_skip_ids_after_order_conflict(c, f);
     enum err e = f->happened ? postgres_error_from_result(c, f->result, f->sql) : OK;
 
     pq.clear(f->result);

@@ -51,7 +51,7 @@ static struct work_item *remove_first_committed(struct postgres_commit_order *l)
 /* Finishes all acknowledged items at the head of the list. Call it with the lock held; the lock is
  * released during each work_item_call_callbacks. Only one OS thread at a time finishes items; this
  * thread also finishes items whose COMMIT is acknowledged meanwhile. */
-static void finish_committed_items(struct postgres_commit_order *l, struct store *s)
+static void finish_committed_work_items(struct postgres_commit_order *l, struct store *s)
 {
     struct work_item *w;
 
@@ -72,7 +72,7 @@ void postgres_commit_order_remove_work_item(struct postgres_commit_order *l, str
     w->in_commit_order = false;
     pthread_mutex_lock(&l->lock);
     linked_list_remove(&w->commit_link);
-    finish_committed_items(l, s);
+    finish_committed_work_items(l, s);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -81,6 +81,6 @@ void postgres_commit_order_finish_work_item(struct postgres_commit_order *l, str
 {
     pthread_mutex_lock(&l->lock);
     w->answered = true;
-    finish_committed_items(l, s);
+    finish_committed_work_items(l, s);
     pthread_mutex_unlock(&l->lock);
 }

@@ -39,7 +39,7 @@ enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *res
         sqlstate_is(state, "40P01")) /* serialization_failure, deadlock */
         return ERR_STORE_RETRY;
     if (sqlstate_is(state, "25006")) /* read_only_sql_transaction */
-        return tx_abort_because_read_writes(sql);
+        return tx_abort_process_on_write_in_read(sql);
     if (sqlstate_is(state, "22021")) /* character_not_in_repertoire */
         return ERR_BAD_REQUEST;
     if (connection_is_lost(c, state)) {
@@ -74,7 +74,7 @@ bool postgres_conn_has_tls_bytes(const struct postgres_conn *c)
 }
 
 /* Returns the time that is left until `until` in ms, as timeout for poll; -1 means no timeout. */
-static int remaining_timeout_ms(const struct postgres_conn *c, int64_t until)
+static int compute_remaining_timeout_ms(const struct postgres_conn *c, int64_t until)
 {
     int64_t left = (until - clock_monotonic_ns()) / 1000000;
 
@@ -86,7 +86,7 @@ static int remaining_timeout_ms(const struct postgres_conn *c, int64_t until)
 /* Sends unsent bytes and waits until a result can be read without blocking. If the database neither
  * reads nor answers within answer_timeout_ms, the connection counts as lost: the network was cut,
  * or the database hangs. */
-static bool wait_for_answer(struct postgres_conn *c)
+static bool wait_for_database_answer(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
     int64_t until = clock_monotonic_ns() + (int64_t)c->answer_timeout_ms * 1000000;
@@ -95,8 +95,9 @@ static bool wait_for_answer(struct postgres_conn *c)
         int unsent = pq.flush(c->pg);
 
         p.events = unsent > 0 ? POLLIN | POLLOUT : POLLIN;
-        int ready =
-            postgres_conn_has_tls_bytes(c) ? 1 : poll(&p, 1, remaining_timeout_ms(c, until));
+        int ready = postgres_conn_has_tls_bytes(c)
+                        ? 1
+                        : poll(&p, 1, compute_remaining_timeout_ms(c, until));
 
         if (ready < 0 && errno == EINTR)
             continue;
@@ -114,7 +115,7 @@ static bool wait_for_answer(struct postgres_conn *c)
 
 PGresult *postgres_read_next_result(struct postgres_conn *c)
 {
-    return wait_for_answer(c) ? pq.getResult(c->pg) : NULL;
+    return wait_for_database_answer(c) ? pq.getResult(c->pg) : NULL;
 }
 
 bool postgres_result_is_ok(const PGresult *result)
@@ -268,7 +269,7 @@ bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p)
     char sql[sizeof REGISTER_SERVER_SQL + 16];
 
     /* Set a timeout: without it, libpq would block if the database does not read; tcp_user_timeout
-     * does not apply to a Unix socket. wait_for_answer sends the remaining bytes. */
+     * does not apply to a Unix socket. wait_for_database_answer sends the remaining bytes. */
     c->answer_timeout_ms = ANSWER_TIMEOUT_MS;
     if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_check_other_servers(c, p->identity))
         return false;
@@ -280,7 +281,7 @@ bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p)
     return false;
 }
 
-enum err postgres_lock_out_servers(struct tx *tx)
+enum err postgres_prevent_server_connections(struct tx *tx)
 {
     enum err e = tx_exec(tx, "set local lock_timeout = '3s'", NO_BIND, NULL);
 

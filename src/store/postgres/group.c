@@ -45,7 +45,7 @@ static void add_items_sorted_by_owner(struct commit_group *g, struct work_item *
     qsort(g->works, g->count, sizeof(g->works[0]), compare_work_item_owners);
 }
 
-static struct tx transaction_of_group_item(const struct commit_group *g, unsigned i)
+static struct tx get_transaction_of_group_item(const struct commit_group *g, unsigned i)
 {
     return (struct tx){ .store = &g->worker->pool->store,
                         .work = g->works[i],
@@ -81,7 +81,7 @@ static void collect_first_query(struct commit_group *g, unsigned i)
 {
     struct postgres_conn *c = &g->worker->conn;
     struct work_item *work = g->works[i];
-    struct tx tx = transaction_of_group_item(g, i);
+    struct tx tx = get_transaction_of_group_item(g, i);
 
     c->collects = true;
     c->wants_more = false;
@@ -96,11 +96,11 @@ static void collect_first_query(struct commit_group *g, unsigned i)
         abort_group_after_item(g, i, tx.failed);
 }
 
-static void run_group_item(struct commit_group *g, unsigned i)
+static void run_work_item_of_group(struct commit_group *g, unsigned i)
 {
     struct postgres_conn *c = &g->worker->conn;
     struct work_item *work = g->works[i];
-    struct tx tx = transaction_of_group_item(g, i);
+    struct tx tx = get_transaction_of_group_item(g, i);
 
     work->log = (struct str){ 0 };
     work->ordered_ids = NULL;
@@ -121,7 +121,8 @@ static void run_group_item(struct commit_group *g, unsigned i)
         g->states[i] = ITEM_REFUSED;
 }
 
-static unsigned collect_writing_items(const struct commit_group *g, struct work_item **ret)
+static unsigned collect_items_with_state_writes(const struct commit_group *g,
+                                                struct work_item **ret)
 {
     unsigned count = 0;
 
@@ -160,7 +161,7 @@ static void commit_group_items(struct commit_group *g)
 {
     struct postgres_worker *w = g->worker;
     struct work_item *writers[POSTGRES_GROUP_MAX];
-    unsigned count = collect_writing_items(g, writers);
+    unsigned count = collect_items_with_state_writes(g, writers);
 
     if (!count) {
         postgres_conn_commit_without_waiting(&w->conn);
@@ -198,13 +199,13 @@ static void run_and_commit_group_once(struct commit_group *g)
             collect_first_query(g, i);
     for (unsigned i = 0; i < g->count && !g->broken; i++)
         if (g->states[i] == ITEM_READY)
-            run_group_item(g, i);
+            run_work_item_of_group(g, i);
     c->runs_group = false;
     if (!g->broken)
         commit_group_items(g);
     else if (!c->lost)
         postgres_conn_roll_back(c);
-    postgres_release_ordered_ids(g->worker->pool, c);
+    postgres_wake_waiters_for_earlier_ids(g->worker->pool, c);
 }
 
 /* After one work item has failed, resets the other items of the group to ready. Returns whether

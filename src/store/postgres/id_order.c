@@ -71,7 +71,7 @@ static unsigned get_id_range_of_stream(uint64_t stream)
     return (unsigned)(hash_u64(stream) % ID_ORDER_PARTS);
 }
 
-void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id)
+void postgres_record_created_stream_id(struct tx *tx, uint64_t stream, uint64_t id)
 {
     struct id_order *order = &container_of(tx->store, struct postgres, store)->id_order;
     struct postgres_conn *c = tx->connection;
@@ -85,7 +85,7 @@ void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id)
     pthread_mutex_unlock(&order->lock);
 }
 
-void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c)
+void postgres_wake_waiters_for_earlier_ids(struct postgres *p, struct postgres_conn *c)
 {
     if (!c->ids.parts) /* .parts is read without the lock, because only this thread changes it */
         return;
@@ -129,7 +129,7 @@ struct id_range {
 
 static void id_ranges_add_work_item(struct id_range *ranges, const struct work_item *work)
 {
-    for (const struct ordered_id *o = work->ordered_ids; o; o = o->next) {
+    for (const struct created_stream_id *o = work->ordered_ids; o; o = o->next) {
         struct id_range *r = &ranges[get_id_range_of_stream(o->stream)];
 
         if (!r->greatest || o->id < r->least)
@@ -183,7 +183,8 @@ enum err postgres_enqueue_id_order_check(struct tx *tx, struct work_item *const 
     return e;
 }
 
-void postgres_handle_id_order_conflict(struct postgres_conn *c, const struct pipeline_failure *f)
+void postgres_skip_ids_after_order_conflict(struct postgres_conn *c,
+                                            const struct pipeline_failure *f)
 {
     const char *state = f->result ? pq.resultErrorField(f->result, PG_DIAG_SQLSTATE) : NULL;
 

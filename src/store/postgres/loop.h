@@ -31,7 +31,7 @@ struct postgres_loop_reader {
     /* Event loop of the reader. Readable by all threads; only the loop uses the other members. NULL
      * before the first read, and after all libuv handles of the connection are closed. */
     _Atomic(struct loop *) loop;
-    struct loop_end_callback end;
+    struct loop_stop_callback end;
     unsigned references; /* number of open libuv handles, plus one while a connect is pending */
     enum postgres_loop_reader_state state;
     struct postgres_conn conn;

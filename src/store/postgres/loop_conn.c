@@ -157,7 +157,7 @@ void postgres_loop_reader_on_socket(struct postgres_loop_reader *r, int status, 
 {
     struct postgres_conn *c = &r->conn;
 
-    loop_begin_measured_part("store_reads");
+    loop_set_measured_activity("store_reads");
     bool fine = !status && (!(events & UV_WRITABLE) || postgres_loop_reader_flush(r)) &&
                 consume_connection_input(r, events) && postgres_loop_reader_process_results(r) &&
                 pq.status(c->pg) == CONNECTION_OK;
@@ -186,7 +186,7 @@ static void end_loop_reader(struct postgres_loop_reader *r)
     bool opening = r->state == READER_OPENING;
 
     r->state = READER_ENDED;
-    loop_remove_end_callback(&r->end);
+    loop_remove_stop_callback(&r->end);
     if (opening)
         postgres_loop_reader_move_reads_to_workers(
             r); /* on_connection_opened then closes the connection */
@@ -196,7 +196,7 @@ static void end_loop_reader(struct postgres_loop_reader *r)
     uv_close((uv_handle_t *)&r->timeout, on_reader_handle_closed);
 }
 
-static void on_loop_end(struct loop_end_callback *e)
+static void on_loop_end(struct loop_stop_callback *e)
 {
     end_loop_reader(container_of(e, struct postgres_loop_reader, end));
 }
@@ -207,7 +207,7 @@ void postgres_loop_reader_start(struct postgres_loop_reader *r, struct loop *loo
     r->state = READER_CLOSED;
     r->end.run = on_loop_end;
     r->queue.waiting_last = &r->queue.waiting;
-    loop_add_end_callback(loop, &r->end);
+    loop_add_stop_callback(loop, &r->end);
     uv_idle_init(loop_get_uv_loop(loop), &r->before_poll);
     uv_timer_init(loop_get_uv_loop(loop), &r->timeout);
     r->before_poll.data = r->timeout.data = r;
@@ -240,7 +240,7 @@ static void end_loop_reader_and_wait(struct postgres_loop_reader *r, struct loop
 {
     const struct timespec moment = { .tv_nsec = 1000000 };
 
-    loop_call_and_wait(loop, end_loop_reader_on_loop, r);
+    loop_run_function_and_wait(loop, end_loop_reader_on_loop, r);
     while (atomic_load(&r->loop))
         nanosleep(&moment, NULL);
 }

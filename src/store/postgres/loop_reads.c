@@ -96,7 +96,7 @@ static bool round_trip_is_last_for_all_reads(const struct postgres_loop_reader *
 {
     for (unsigned i = 0; i < r->count; i++)
         if (r->reads[i]->by_itself ||
-            !read_needs_at_most_round_trips(r->pool, r->reads[i], r->rounds + 1))
+            !reads_of_name_need_at_most_round_trips(r->pool, r->reads[i], r->rounds + 1))
             return false;
     return true;
 }
@@ -151,7 +151,7 @@ static enum read_result continue_read_or_move_it_to_workers(struct postgres_loop
     struct postgres_conn *c = &r->conn;
 
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS)
-        disallow_read_on_loop(r->pool, w);
+        disallow_reads_of_name_on_loops(r->pool, w);
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS || c->is_full) {
         move_read_to_workers(r, w);
         return READ_LEFT_LOOP;
@@ -176,7 +176,7 @@ static void record_slow_cpu_read(struct postgres_loop_reader *r, const struct wo
                                  int64_t took)
 {
     if (took > LONG_NS && clock_thread_cpu_ns() - r->spent_at > HEAVY_NS)
-        disallow_read_on_loop(r->pool, w);
+        disallow_reads_of_name_on_loops(r->pool, w);
 }
 
 /* A read is stopped only if it exceeds both its real-time limit and its CPU-time limit, because a
@@ -191,7 +191,7 @@ static void set_read_time_limit(struct postgres_loop_reader *r, const struct wor
 static enum read_result run_read_or_move_it_to_workers(struct postgres_loop_reader *r,
                                                        struct work_item *w)
 {
-    if (!read_may_run_on_loop(r->pool, w)) {
+    if (!reads_of_name_may_run_on_loop(r->pool, w)) {
         move_read_to_workers(r, w);
         return READ_LEFT_LOOP;
     }
@@ -201,7 +201,7 @@ static enum read_result run_read_or_move_it_to_workers(struct postgres_loop_read
     struct arena *arena = w->arena;
     int64_t began = clock_monotonic_ns();
 
-    loop_begin_measured_part(w->name);
+    loop_set_measured_activity(w->name);
     c->wants_more = c->must_leave = c->is_full = false;
     c->arena = w->arena;
     set_read_time_limit(r, w, began);
@@ -215,7 +215,7 @@ static enum read_result run_read_or_move_it_to_workers(struct postgres_loop_read
     return READ_FINISHED;
 }
 
-static void send_or_end_transaction(struct postgres_loop_reader *r)
+static void send_queries_or_end_transaction(struct postgres_loop_reader *r)
 {
     if (r->count)
         send_queries_of_loop_reads(r);
@@ -239,7 +239,7 @@ static void rerun_reads_with_results(struct postgres_loop_reader *r)
             r->reads[r->count++] = w;
     }
     r->running = false;
-    send_or_end_transaction(r);
+    send_queries_or_end_transaction(r);
 }
 
 static void start_waiting_loop_reads(struct postgres_loop_reader *r)
@@ -262,10 +262,10 @@ static void start_waiting_loop_reads(struct postgres_loop_reader *r)
             r->reads[r->count++] = w;
     }
     r->running = false;
-    send_or_end_transaction(r);
+    send_queries_or_end_transaction(r);
 }
 
-static void on_before_poll(uv_idle_t *soon)
+static void on_before_socket_poll(uv_idle_t *soon)
 {
     struct postgres_loop_reader *r = soon->data;
 
@@ -295,7 +295,7 @@ static bool handle_result_of_statement(struct postgres_loop_reader *r, PGresult 
         if (is_query_error(result))
             /* Close the connection after an error. Do not run this read on a loop again, because
              * its query would fail on the next connection, too. */
-            disallow_read_on_loop(r->pool, e->work);
+            disallow_reads_of_name_on_loops(r->pool, e->work);
         pq.clear(result);
         return false;
     }
@@ -332,7 +332,7 @@ static bool handle_result_of_deallocate(struct postgres_loop_reader *r)
     return good;
 }
 
-static bool all_results_of_reads_arrived(const struct postgres_loop_reader *r)
+static bool all_results_of_reads_have_arrived(const struct postgres_loop_reader *r)
 {
     return r->next >= r->conn.queued_count;
 }
@@ -343,7 +343,7 @@ static bool sync_result_is_next(const struct postgres_loop_reader *r)
 {
     bool own = r->count && r->synced;
 
-    return r->due > (own && !all_results_of_reads_arrived(r) ? 1u : 0u);
+    return r->due > (own && !all_results_of_reads_have_arrived(r) ? 1u : 0u);
 }
 
 static bool handle_next_pipeline_result(struct postgres_loop_reader *r)
@@ -356,7 +356,8 @@ static bool handle_next_pipeline_result(struct postgres_loop_reader *r)
 
 bool postgres_loop_reader_process_results(struct postgres_loop_reader *r)
 {
-    while ((r->due || (r->count && !all_results_of_reads_arrived(r))) && !pq.isBusy(r->conn.pg))
+    while ((r->due || (r->count && !all_results_of_reads_have_arrived(r))) &&
+           !pq.isBusy(r->conn.pg))
         if (!handle_next_pipeline_result(r))
             return false;
     return true;
@@ -367,18 +368,18 @@ static void record_slow_answer_of_postgres(struct postgres_loop_reader *r)
 {
     if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
         for (unsigned i = 0; i < r->count; i++)
-            disallow_read_on_loop(r->pool, r->reads[i]);
+            disallow_reads_of_name_on_loops(r->pool, r->reads[i]);
 }
 
 void postgres_loop_reader_rerun_complete_reads(struct postgres_loop_reader *r)
 {
-    if (!r->count || !all_results_of_reads_arrived(r))
+    if (!r->count || !all_results_of_reads_have_arrived(r))
         return;
     r->wait_ms = 0;
     record_slow_answer_of_postgres(r);
     rerun_reads_with_results(r);
     if (r->queue.waiting)
-        uv_idle_start(&r->before_poll, on_before_poll);
+        uv_idle_start(&r->before_poll, on_before_socket_poll);
 }
 
 /* Closes the connection, because a query that takes too long blocks the queries behind it. */
@@ -386,8 +387,8 @@ static void abandon_stuck_connection(struct postgres_loop_reader *r)
 {
     const struct postgres_conn *c = &r->conn;
 
-    if (!all_results_of_reads_arrived(r))
-        disallow_read_on_loop(r->pool, c->queued[r->next].work);
+    if (!all_results_of_reads_have_arrived(r))
+        disallow_reads_of_name_on_loops(r->pool, c->queued[r->next].work);
     postgres_loop_reader_disconnect(r);
 }
 
@@ -426,11 +427,11 @@ static bool postgres_loop_reader_is_busy(const struct postgres_loop_reader *r)
 
 bool postgres_run_read_on_loop(struct postgres *p, struct work_item *w)
 {
-    if (!w->loop || w->loop != loop_get_current() || loop_index(w->loop) >= p->reader_count ||
-        !read_may_run_on_loop(p, w))
+    if (!w->loop || w->loop != loop_get_current() || loop_get_index(w->loop) >= p->reader_count ||
+        !reads_of_name_may_run_on_loop(p, w))
         return false;
 
-    struct postgres_loop_reader *r = &p->readers[loop_index(w->loop)];
+    struct postgres_loop_reader *r = &p->readers[loop_get_index(w->loop)];
     if (r->state == READER_NOT_STARTED)
         postgres_loop_reader_start(r, w->loop);
     if (atomic_load(&r->loop) != w->loop || !postgres_loop_reader_ensure_connected(r) ||
@@ -441,6 +442,6 @@ bool postgres_run_read_on_loop(struct postgres *p, struct work_item *w)
     r->queue.waiting_last = &w->next;
     r->queue.waiting_count++;
     if (!r->count)
-        uv_idle_start(&r->before_poll, on_before_poll);
+        uv_idle_start(&r->before_poll, on_before_socket_poll);
     return true;
 }

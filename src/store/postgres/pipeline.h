@@ -40,7 +40,8 @@ PGresult *pipeline_read_result(struct postgres_conn *c);
 bool postgres_pipeline_check_result(struct pipeline_failure *f, PGresult *result, const char *sql);
 /* If the failure is an id conflict (tx_make_ids_visible_in_order), makes this process create ids
  * above the committed one (id_order.c). */
-void postgres_handle_id_order_conflict(struct postgres_conn *c, const struct pipeline_failure *f);
+void postgres_skip_ids_after_order_conflict(struct postgres_conn *c,
+                                            const struct pipeline_failure *f);
 /* Leaves pipeline mode; if that fails, marks the connection as lost. */
 void postgres_pipeline_end(struct postgres_conn *c, bool sent);
 

@@ -31,7 +31,7 @@ static void postgres_submit(struct store *s, struct work_item *w)
         postgres_enqueue_work_item_for_workers(p, w);
 }
 
-static void postgres_iteration_end(struct store *s, struct loop *loop)
+static void postgres_on_loop_iteration_end(struct store *s, struct loop *loop)
 {
     (void)s, (void)loop; /* nothing to do: on PostgreSQL a snapshot ends with its work item */
 }
@@ -79,7 +79,7 @@ static enum err migrate_and_register(struct postgres *p, const struct store_opti
     if (!e && !o->as_is && !o->read_only_tool && !o->moves)
         e = postgres_check_blob_location(p, c);
     if (!e && p->shared && !p->store.remote_blobs)
-        e = postgres_check_shared_folder(p, c);
+        e = postgres_check_nodes_share_blob_folder(p, c);
     if (!e && o->serves && !postgres_conn_register_server(c, p))
         e = ERR_UNAVAILABLE;
     if (c->pg)
@@ -113,7 +113,7 @@ static void postgres_close(struct store *s)
         postgres_conn_close(&p->workers[i].conn);
     }
     if (!p->store.remote_blobs)
-        postgres_remove_folder_mark(p);
+        postgres_delete_node_mark_file(p);
     blob_connections_free(p->store.blob_connections);
     remote_blobs_clear(&p->store);
     work_queue_clear(&p->queue);
@@ -245,20 +245,20 @@ struct connection_work_item {
     void *arg;
 };
 
-static enum err run_connection_work_item(struct work_item *w, struct tx *tx)
+static enum err run_function_of_connection_work_item(struct work_item *w, struct tx *tx)
 {
     struct connection_work_item *side = container_of(w, struct connection_work_item, work);
 
     return side->run(tx, side->arg);
 }
 
-enum err store_connection_run_transaction(struct store_connection *side, enum store_mode mode,
+enum err store_connection_run_transaction(struct store_connection *side, enum transaction_mode mode,
                                           struct arena *arena,
                                           enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct connection_work_item w = {
         .work = { .mode = mode,
-                  .run = run_connection_work_item,
+                  .run = run_function_of_connection_work_item,
                   .arena = arena,
                   .since = clock_monotonic_ns() },
         .run = run,
@@ -270,7 +270,7 @@ enum err store_connection_run_transaction(struct store_connection *side, enum st
 
 /* --- delayed migrations --------------------------------------------------------------- */
 
-static enum err run_on_finishing_worker(struct store *s, struct work_item *w)
+static enum err run_on_worker_that_finishes_migrations(struct store *s, struct work_item *w)
 {
     w->since = clock_monotonic_ns();
     return postgres_worker_run_work_item(postgres_of_store(s)->finishing, w);
@@ -282,14 +282,14 @@ static enum err terminate_older_servers(struct tx *tx, void *arg)
     return postgres_terminate_older_servers(tx, store_schema_number());
 }
 
-enum err store_connection_finish_migrations(struct store_connection *side)
+enum err store_connection_apply_postponed_migrations(struct store_connection *side)
 {
     struct postgres *p = side->worker.pool;
     struct arena *arena = arena_new();
 
     p->finishing = &side->worker;
-    enum err e = migrations_apply_waiting(&p->store, run_on_finishing_worker);
-    if (!e && !store_has_waiting_migrations(&p->store))
+    enum err e = migrations_apply_postponed(&p->store, run_on_worker_that_finishes_migrations);
+    if (!e && !store_has_postponed_migrations(&p->store))
         e = store_connection_run_transaction(side, STORE_APPEND, arena, terminate_older_servers,
                                              NULL);
     arena_free(arena);
@@ -299,7 +299,7 @@ enum err store_connection_finish_migrations(struct store_connection *side)
 static enum err lock_out_servers(struct tx *tx, void *arg)
 {
     (void)arg;
-    return postgres_lock_out_servers(tx);
+    return postgres_prevent_server_connections(tx);
 }
 
 static enum err postgres_lock_exclusive(struct store *s)
@@ -328,19 +328,19 @@ const struct store_engine postgres_engine = {
     .close = postgres_close,
     .ready = postgres_is_reachable,
     .submit = postgres_submit,
-    .iteration_end = postgres_iteration_end,
+    .iteration_end = postgres_on_loop_iteration_end,
     .check = postgres_check_integrity,
     .lock_exclusive = postgres_lock_exclusive,
     .query = postgres_query,
     .next = postgres_rows_next,
     .end = postgres_rows_end,
     .exec_deferred = postgres_exec_deferred,
-    .order_id = postgres_record_id_to_order,
+    .order_id = postgres_record_created_stream_id,
     .counter_shard = postgres_tx_counter_shard,
     .move_to_background = postgres_move_to_background,
     .script = postgres_run_script,
     .id_sql = "bigint primary key",
     .clustered_sql = "",
     .before_migration_sql = "set local lock_timeout = '500ms'",
-    .has_older = postgres_has_older_servers,
+    .has_older = postgres_read_whether_older_servers_run,
 };

@@ -115,7 +115,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
 bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p);
 /* For a tool that needs the database exclusively: prevents servers from using the database until
  * the tool's connection ends. */
-enum err postgres_lock_out_servers(struct tx *tx);
+enum err postgres_prevent_server_connections(struct tx *tx);
 /* Sets the statement timeout of the database: to SHORT_READ_LIMIT_MS if `hurry` is set, otherwise
  * to the default timeout of servers (if `serves` is set) or tools. */
 bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves);
@@ -181,10 +181,10 @@ enum err postgres_enqueue_last_write_statement(struct tx *tx, const char *sql,
  * (id_order.c). May wait for transactions of this process that have created smaller ids. */
 enum err postgres_enqueue_id_order_check(struct tx *tx, struct work_item *const *works,
                                          unsigned count);
-void postgres_record_id_to_order(struct tx *tx, uint64_t stream, uint64_t id);
+void postgres_record_created_stream_id(struct tx *tx, uint64_t stream, uint64_t id);
 /* Wakes transactions that wait until this connection's transaction, which has created smaller ids,
  * has ended. */
-void postgres_release_ordered_ids(struct postgres *p, struct postgres_conn *c);
+void postgres_wake_waiters_for_earlier_ids(struct postgres *p, struct postgres_conn *c);
 void postgres_id_order_init(struct id_order *order);
 void postgres_id_order_clear(struct id_order *order);
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
@@ -228,7 +228,8 @@ bool postgres_check_other_servers(struct postgres_conn *c, uint32_t identity);
 /* Returns whether this program can use the current schema; if not, logs it and sets store.outgrown.
  * Called at each connect, because a newer server may have applied migrations meanwhile. */
 bool postgres_schema_is_usable(struct postgres_conn *c, struct postgres *p);
-enum err postgres_has_older_servers(struct tx *tx, int64_t step, bool lately, bool *ret);
+enum err postgres_read_whether_older_servers_run(struct tx *tx, int64_t step, bool lately,
+                                                 bool *ret);
 /* Terminates the connections of servers that do not know the migration `step`. */
 enum err postgres_terminate_older_servers(struct tx *tx, int64_t step);
 
@@ -236,8 +237,8 @@ enum err postgres_terminate_older_servers(struct tx *tx, int64_t step);
 
 /* Creates a mark file in the blob folder and fails if the mark file of another node is missing.
  * Call it before other nodes can see this one, while holding the start lock. */
-enum err postgres_check_shared_folder(struct postgres *p, struct postgres_conn *c);
-void postgres_remove_folder_mark(const struct postgres *p);
+enum err postgres_check_nodes_share_blob_folder(struct postgres *p, struct postgres_conn *c);
+void postgres_delete_node_mark_file(const struct postgres *p);
 
 /* --- blobs in the database, blobs/database.c ------------------------------------------- */
 
@@ -311,7 +312,7 @@ struct postgres {
     _Atomic unsigned connected;        /* number of connected workers */
     _Atomic unsigned silences;         /* number of connections that timed out */
     atomic_bool unreachable_logged;    /* whether it was logged that all workers are disconnected */
-    struct postgres_worker *finishing; /* see store_connection_finish_migrations */
+    struct postgres_worker *finishing; /* see store_connection_apply_postponed_migrations */
     unsigned count;        /* number of workers; the last ones of the array run long reads */
     unsigned reader_count; /* number of loops that have a connection of their own */
     struct postgres_loop_reader *readers;
@@ -332,7 +333,7 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
 /* Returns the index of the write lock of a work item. Work items share a lock if they probably
  * change the same rows: appends of one account, or writes with the same first id of the request. */
 unsigned postgres_write_lock_index(const struct work_item *work);
-/* BEGIN statements, indexed by enum store_mode. */
+/* BEGIN statements, indexed by enum transaction_mode. */
 extern const char *const postgres_begin_sql[];
 /* Tries to connect repeatedly, until the work item has waited for 5 s. */
 bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct work_item *work);
@@ -348,14 +349,14 @@ void *postgres_worker_thread(void *arg);
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
 /* Returns whether recent reads with the work item's name needed at most this many round trips. */
-bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
-                                    unsigned round_trips);
-bool read_may_run_on_loop(struct postgres *p, const struct work_item *work);
+bool reads_of_name_need_at_most_round_trips(struct postgres *p, const struct work_item *work,
+                                            unsigned round_trips);
+bool reads_of_name_may_run_on_loop(struct postgres *p, const struct work_item *work);
 /* Records that a read with the name of this work item needed at least `round_trips` round trips. */
 void record_round_trips_of_read_name(struct postgres *p, const struct work_item *work,
                                      unsigned round_trips);
 /* Makes reads with the name of this work item run on the worker threads for a while. */
-void disallow_read_on_loop(struct postgres *p, const struct work_item *work);
+void disallow_reads_of_name_on_loops(struct postgres *p, const struct work_item *work);
 
 /* --- prefetched queries, prefetch.c ------------------------------------------------------ */
 
@@ -369,7 +370,7 @@ enum err query_prefetcher_prefetch_or_learn_query(struct postgres_conn *c, struc
                                                   const struct postgres_parameters *p,
                                                   size_t count);
 /* Records whether the rows of a prefetched query were used; call it when the rows are discarded. */
-void query_prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used);
+void query_prefetcher_record_result_use(struct prefetcher *h, struct learned_query *q, bool used);
 /* Queues a learned query, unless it is queued already. */
 enum err postgres_enqueue_learned_query(struct postgres_conn *c, const struct work_item *work,
                                         const char *sql, const struct postgres_parameters *p,

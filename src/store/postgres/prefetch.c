@@ -205,7 +205,7 @@ static enum err enqueue_learned_queries_of_work_item(struct postgres_conn *c, st
     return e;
 }
 
-void query_prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used)
+void query_prefetcher_record_result_use(struct prefetcher *h, struct learned_query *q, bool used)
 {
     pthread_mutex_lock(&h->lock);
     if (used ? q->score < BEST_SCORE : q->score > WORST_SCORE)
@@ -228,7 +228,7 @@ static bool find_id_of_work_item(const struct work_item *w, unsigned count, uint
 }
 
 /* Returns the index in work_item.ids of the related id that parameter i of this query uses. */
-static unsigned related_id_position(struct learned_queries *learned, const struct learned_query *q,
+static unsigned index_of_related_id(struct learned_queries *learned, const struct learned_query *q,
                                     size_t i)
 {
     for (unsigned n = 0; n < learned->count; n++)
@@ -263,7 +263,7 @@ static bool learn_source_of_query_parameter(const struct prefetcher *h, struct w
         return learn_constant_query_parameter(text, s);
     if (find_id_of_work_item(w, learned->id_count, id, s))
         return true;
-    unsigned position = related_id_position(learned, &ret->query, i);
+    unsigned position = index_of_related_id(learned, &ret->query, i);
     if (position == WORK_ITEM_MAX_IDS)
         return false;
     s->kind = SOURCE_RELATED;

@@ -122,7 +122,7 @@ static void remove_queued_statement(struct postgres_conn *c, unsigned i)
     struct queued_statement *e = &c->queued[i];
 
     if (e->learned && (e->result || e->used))
-        query_prefetcher_update_score(c->prefetcher, e->learned, e->used);
+        query_prefetcher_record_result_use(c->prefetcher, e->learned, e->used);
     pq.clear(e->result);
     c->queued_count--;
     memmove(&c->queued[i], &c->queued[i + 1], (c->queued_count - i) * sizeof *c->queued);
@@ -136,7 +136,7 @@ void postgres_discard_queued_statements(struct postgres_conn *c)
 
 /* Discards the prefetched queries of a work item, because a write may change their rows. Prefetched
  * queries of the other work items of a group stay, because they do not see the write. */
-static void discard_prefetched_of_work_item(struct tx *tx)
+static void discard_prefetched_queries_of_work_item(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
 
@@ -298,7 +298,7 @@ enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct valu
 {
     struct postgres_conn *c = tx->connection;
 
-    discard_prefetched_of_work_item(tx);
+    discard_prefetched_queries_of_work_item(tx);
     if (!statement_queue_has_space(c))
         return tx_exec(tx, sql, values, count, NULL);
     return enqueue_postgres_statement(tx, *sql.text, values, count, true);
@@ -494,7 +494,7 @@ static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, si
     struct postgres_conn *c = tx->connection;
 
     if (!sql_text_is_select(*sql))
-        discard_prefetched_of_work_item(tx);
+        discard_prefetched_queries_of_work_item(tx);
     PGresult *result = pop_prefetched_result(c, tx->work, *sql, p, count);
     if (result)
         return result;

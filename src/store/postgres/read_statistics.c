@@ -45,8 +45,8 @@ static bool work_item_has_statistics(const struct work_item *work)
     return work->mode == STORE_READ && work->is_idempotent && work->name;
 }
 
-bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
-                                    unsigned round_trips)
+bool reads_of_name_need_at_most_round_trips(struct postgres *p, const struct work_item *work,
+                                            unsigned round_trips)
 {
     struct round_trip_statistics k = work_item_has_statistics(work)
                                          ? load_read_statistics(p, work)
@@ -55,7 +55,7 @@ bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *
     return k.trust > 0 && k.round_trips <= round_trips;
 }
 
-bool read_may_run_on_loop(struct postgres *p, const struct work_item *work)
+bool reads_of_name_may_run_on_loop(struct postgres *p, const struct work_item *work)
 {
     return work_item_has_statistics(work) && load_read_statistics(p, work).trust >= TRUST_LOST;
 }
@@ -77,7 +77,7 @@ void record_round_trips_of_read_name(struct postgres *p, const struct work_item 
     store_read_statistics(p, work, k);
 }
 
-void disallow_read_on_loop(struct postgres *p, const struct work_item *work)
+void disallow_reads_of_name_on_loops(struct postgres *p, const struct work_item *work)
 {
     store_read_statistics(p, work,
                           (struct round_trip_statistics){ .trust = TRUST_DISALLOWED_ON_LOOPS });

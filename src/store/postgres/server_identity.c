@@ -27,7 +27,7 @@ uint32_t postgres_identity_new(bool alone)
            randombytes_uniform(1 << NODE_SHIFT);
 }
 
-unsigned process_identity_node_number(uint32_t identity)
+unsigned node_number_of_process_identity(uint32_t identity)
 {
     return identity >> NODE_SHIFT & (NODE_COUNT - 1);
 }
@@ -51,7 +51,7 @@ static void log_incompatible_server(uint32_t me, struct str other_server)
     uint64_t identity = 0;
 
     str_to_u64(other_server, &identity);
-    unsigned number = process_identity_node_number((uint32_t)identity);
+    unsigned number = node_number_of_process_identity((uint32_t)identity);
     if (!(me & EXCLUSIVE_FLAG) && !(identity & EXCLUSIVE_FLAG))
         log_error("store: another server with node number %u uses this database; "
                   "start this one with another "

@@ -29,7 +29,7 @@ static const char TERMINATE_OLDER_SERVERS[] =
 
 /* Sets ret to whether any server is connected. Used if the schema has no table expanded_steps yet,
  * so that every connected server counts as older. */
-static enum err read_any_server_is_connected(struct tx *tx, bool *ret)
+static enum err read_whether_any_server_is_connected(struct tx *tx, bool *ret)
 {
     struct rows r;
 
@@ -46,7 +46,8 @@ static enum err try_acquire_start_lock(struct tx *tx, bool *ret)
     return e;
 }
 
-enum err postgres_has_older_servers(struct tx *tx, int64_t step, bool lately, bool *ret)
+enum err postgres_read_whether_older_servers_run(struct tx *tx, int64_t step, bool lately,
+                                                 bool *ret)
 {
     struct rows r;
     bool found, has_lock;
@@ -59,7 +60,7 @@ enum err postgres_has_older_servers(struct tx *tx, int64_t step, bool lately, bo
     if (e || !row_bool(&r, 0))
         return e;
     if (!row_bool(&r, 1))
-        return read_any_server_is_connected(tx, ret);
+        return read_whether_any_server_is_connected(tx, ret);
     e = tx_one(tx, FIND_OLDER_SERVER, BIND(v_int(step)), &r, ret);
     if (!e && !*ret && lately)
         e = tx_one(tx, FIND_RECENT_OLDER_SERVER, BIND(v_int(step)), &r, ret);

@@ -115,7 +115,7 @@ bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct 
 
 enum attempt_result { ATTEMPT_FINISHED, ATTEMPT_CONFLICT, ATTEMPT_CONNECTION_LOST };
 
-static enum attempt_result attempt_result_of(struct postgres_worker *w, enum err e)
+static enum attempt_result get_attempt_result_of_error(struct postgres_worker *w, enum err e)
 {
     if (w->conn.lost)
         return ATTEMPT_CONNECTION_LOST;
@@ -152,7 +152,7 @@ static enum err commit_work_item(struct postgres_worker *w, struct work_item *wo
     return work->log.n ? commit_with_log_row(w, work) : postgres_conn_commit(&w->conn);
 }
 
-static enum err commit_in_commit_order(struct postgres_worker *w, struct work_item *work)
+static enum err commit_work_item_in_commit_order(struct postgres_worker *w, struct work_item *work)
 {
     struct postgres_commit_order *order = &w->pool->commit_order;
 
@@ -171,7 +171,8 @@ static enum attempt_result commit_transaction_attempt(struct postgres_worker *w,
         postgres_conn_commit_without_waiting(&w->conn);
         return ATTEMPT_FINISHED;
     }
-    enum err e = work->committed ? commit_in_commit_order(w, work) : commit_work_item(w, work);
+    enum err e =
+        work->committed ? commit_work_item_in_commit_order(w, work) : commit_work_item(w, work);
     work->result = e;
     if (!e)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
@@ -188,7 +189,7 @@ const char *const postgres_begin_sql[] = {
 
 static void begin_transaction_of_work_item(struct postgres_worker *w, const struct work_item *work)
 {
-    if (read_needs_at_most_round_trips(w->pool, work, 1))
+    if (reads_of_name_need_at_most_round_trips(w->pool, work, 1))
         postgres_conn_begin_one_round_trip_read(&w->conn, postgres_begin_sql[work->mode]);
     else
         postgres_conn_begin_transaction(&w->conn, postgres_begin_sql[work->mode]);
@@ -228,7 +229,7 @@ static enum attempt_result run_and_commit_work_item(struct postgres_worker *w,
         return commit_transaction_attempt(w, work);
     if (!w->conn.lost)
         postgres_conn_roll_back(&w->conn);
-    return attempt_result_of(w, tx.failed);
+    return get_attempt_result_of_error(w, tx.failed);
 }
 
 static enum attempt_result run_transaction_attempt(struct postgres_worker *w,
@@ -236,7 +237,7 @@ static enum attempt_result run_transaction_attempt(struct postgres_worker *w,
 {
     enum attempt_result o = run_and_commit_work_item(w, work);
 
-    postgres_release_ordered_ids(w->pool, &w->conn);
+    postgres_wake_waiters_for_earlier_ids(w->pool, &w->conn);
     return o;
 }
 

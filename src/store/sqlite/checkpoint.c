@@ -157,7 +157,7 @@ static void request_checkpoint(struct sqlite *q)
 
 static void run_checkpoint_on_writer(struct sqlite *q)
 {
-    stall_meter_begin_part_of_iteration(&q->meter, "copy_log");
+    stall_meter_begin_measuring_activity(&q->meter, "copy_log");
     q->log.copied = run_checkpoint(q->writer, SQLITE_CHECKPOINT_PASSIVE);
     stall_meter_pause(&q->meter);
     q->log.tried = q->log.pages;
@@ -193,7 +193,7 @@ void checkpoint_run_when_idle(struct sqlite *q)
         request_checkpoint(q);
 }
 
-void checkpoint_free_wal_space(struct sqlite *q)
+void checkpoint_free_wal_after_full_disk(struct sqlite *q)
 {
     if (!collect_checkpoint_result(q))
         run_checkpoint_on_writer(q);

@@ -25,7 +25,7 @@ struct embedded_file {
     struct embedded_database *into;
 };
 
-static struct embedded_database *embedded_of_file(sqlite3_file *file)
+static struct embedded_database *get_embedded_database_of_file(sqlite3_file *file)
 {
     return ((struct embedded_file *)file)->into;
 }
@@ -40,7 +40,7 @@ static int embedded_file_close(sqlite3_file *file)
 
 static int embedded_file_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
 {
-    const struct embedded_database *i = embedded_of_file(file);
+    const struct embedded_database *i = get_embedded_database_of_file(file);
     int64_t there = i->size - at < count ? i->size - at : count;
 
     if (there > 0 && pread(i->fd, bytes, (size_t)there, i->base + at) != there)
@@ -58,7 +58,7 @@ static int embedded_file_read(sqlite3_file *file, void *bytes, int count, sqlite
 
 static int embedded_file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
 {
-    struct embedded_database *i = embedded_of_file(file);
+    struct embedded_database *i = get_embedded_database_of_file(file);
 
     for (int n = 0; n < count;) {
         ssize_t done =
@@ -77,7 +77,7 @@ static int embedded_file_write(sqlite3_file *file, const void *bytes, int count,
 
 static int embedded_file_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-    embedded_of_file(file)->size = size;
+    get_embedded_database_of_file(file)->size = size;
     return SQLITE_OK;
 }
 
@@ -90,7 +90,7 @@ static int embedded_file_sync(sqlite3_file *file, int flags)
 
 static int embedded_file_size(sqlite3_file *file, sqlite3_int64 *ret)
 {
-    *ret = embedded_of_file(file)->size;
+    *ret = get_embedded_database_of_file(file)->size;
     return SQLITE_OK;
 }
 

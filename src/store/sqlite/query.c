@@ -31,9 +31,10 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
     return cursor;
 }
 
-static enum err query_database(struct tx *tx, const char *sql, const struct value *values,
-                               size_t count, const struct query_cache_request *request,
-                               struct rows *ret)
+static enum err run_statement_on_database(struct tx *tx, const char *sql,
+                                          const struct value *values, size_t count,
+                                          const struct query_cache_request *request,
+                                          struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
     struct sqlite_prepared_statement *st;
@@ -46,7 +47,7 @@ static enum err query_database(struct tx *tx, const char *sql, const struct valu
 
     if (!e && !writes && !st->reads_only) {
         sqlite_statement_release(st);
-        e = tx_abort_because_read_writes(sql);
+        e = tx_abort_process_on_write_in_read(sql);
     }
     if (e)
         return tx_mark_transaction_failed(tx, e);
@@ -76,7 +77,7 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
 
     if (query_cache_find_rows(tx, sql, values, count, &request, ret))
         return OK;
-    return query_database(tx, sql, values, count, &request, ret);
+    return run_statement_on_database(tx, sql, values, count, &request, ret);
 }
 
 /* Returns the bytes of a column. If `a` is not NULL, they are copied to this arena. */

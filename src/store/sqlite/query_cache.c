@@ -178,8 +178,8 @@ static bool may_use_query_cache(struct tx *tx, const char *sql)
     return !st || !st->dependencies->writes.count;
 }
 
-static void transaction_add_dependencies(struct tx_dependencies *to,
-                                         const struct row_version_slots *reads)
+static void add_cached_columns_to_dependencies(struct tx_dependencies *to,
+                                               const struct row_version_slots *reads)
 {
     for (unsigned i = 0; i < reads->count; i++) {
         size_t at = 0;
@@ -213,7 +213,7 @@ bool query_cache_find_rows(struct tx *tx, const char *sql, const struct value *v
         r->references++;
         c->cache->hits++;
         if (tx->reads)
-            transaction_add_dependencies(tx->reads, r->reads);
+            add_cached_columns_to_dependencies(tx->reads, r->reads);
         sqlite_cursor_add(tx, sql, r->columns, ret)->cached = r;
         return true;
     }
@@ -282,7 +282,7 @@ void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
     bool is_known = !d->is_volatile && !d->reads.too_many;
 
     if (tx->reads && is_known)
-        transaction_add_dependencies(tx->reads, &d->reads);
+        add_cached_columns_to_dependencies(tx->reads, &d->reads);
     else if (tx->reads)
         tx->reads->is_unknown = true;
     if (!request->hash || !is_known || d->writes.count || !cursor->statement->reads_only)
@@ -328,7 +328,7 @@ void query_cache_collect_row_of_cursor(struct rows *r, const struct sqlite_curso
         cache_request_add_row(tx_arena(r->tx), q, r->row);
 }
 
-static size_t size_of_sql_values(const struct value *v, size_t count)
+static size_t compute_size_of_sql_values(const struct value *v, size_t count)
 {
     size_t n = count * sizeof *v;
 
@@ -357,8 +357,8 @@ static char *copy_sql_values(struct value *to, const struct value *from, size_t 
 static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_request *q)
 {
     size_t cells = (size_t)q->rows * (size_t)q->columns;
-    size_t size = sizeof(struct cached_rows) + size_of_sql_values(q->values, q->count) +
-                  size_of_sql_values(q->cells, cells);
+    size_t size = sizeof(struct cached_rows) + compute_size_of_sql_values(q->values, q->count) +
+                  compute_size_of_sql_values(q->cells, cells);
 
     if (size > MAX_ENTRY_BYTES)
         return;

@@ -48,7 +48,7 @@ void sqlite_set_read_limit_of_loop(struct sqlite_conn *c)
     install_progress_handler(c, LOOP_LIMIT_NS);
 }
 
-void sqlite_set_read_limit_of_background(struct sqlite_conn *c)
+void sqlite_set_read_limit_of_background_thread(struct sqlite_conn *c)
 {
     install_progress_handler(c, BACKGROUND_LIMIT_NS);
 }

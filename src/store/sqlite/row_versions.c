@@ -23,7 +23,7 @@ static const char *const versioned_tables[] = {
     [VERSIONED_COMMANDS] = "commands",
 };
 
-uint16_t row_version_slot(enum versioned_rows rows, snowflake id)
+uint16_t row_version_slot(enum versioned_row_kind rows, snowflake id)
 {
     uint64_t of = id + rows * UINT64_C(0xd1b54a32d192ed03); /* spreads ids over the slots */
 
@@ -32,7 +32,7 @@ uint16_t row_version_slot(enum versioned_rows rows, snowflake id)
 
 /* Marks a row as changed by the next commit. If the transaction is rolled back, the mark remains,
  * so some cache entries become stale too early. */
-static void mark_row_changed(struct sqlite *q, enum versioned_rows rows, uint64_t id)
+static void mark_row_changed(struct sqlite *q, enum versioned_row_kind rows, uint64_t id)
 {
     row_version_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);
 }
@@ -63,10 +63,10 @@ static void on_row_changed(void *arg, int what, const char *database, const char
     (void)database;
     for (size_t i = 0; i < COUNT_OF(versioned_tables); i++)
         if (strcmp(table, versioned_tables[i]) == 0)
-            mark_row_changed(arg, (enum versioned_rows)i, (uint64_t)id);
+            mark_row_changed(arg, (enum versioned_row_kind)i, (uint64_t)id);
 }
 
-void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t id)
+void sqlite_mark_row_changed(struct tx *tx, enum versioned_row_kind rows, uint64_t id)
 {
     if (work_item_is_write(tx->work))
         mark_row_changed((struct sqlite *)tx->store, rows, id);
@@ -77,13 +77,14 @@ void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t i
 static void sql_mark_owner_changed(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
-    mark_row_changed(sqlite3_user_data(context), (enum versioned_rows)sqlite3_value_int(values[0]),
+    mark_row_changed(sqlite3_user_data(context),
+                     (enum versioned_row_kind)sqlite3_value_int(values[0]),
                      (uint64_t)sqlite3_value_int64(values[1]));
 }
 
 /* The tables without a rowid, each with the name of the column that contains the owner's id. */
 static const struct {
-    enum versioned_rows rows;
+    enum versioned_row_kind rows;
     const char *table, *owner;
 } versioned_owners[] = {
     { VERSIONED_MEMBERS, "members", "guild_id" },
@@ -104,7 +105,7 @@ static bool create_version_trigger(sqlite3 *db, size_t i, const char *what, cons
     return done;
 }
 
-enum err sqlite_install_version_hooks(struct sqlite *q)
+enum err sqlite_install_row_version_hooks(struct sqlite *q)
 {
     sqlite3 *db = q->writer->db;
     bool done = sqlite3_create_function(db, "noted", 2, SQLITE_UTF8, q, sql_mark_owner_changed,

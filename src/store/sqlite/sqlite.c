@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-static struct sqlite *sqlite_of_store(struct store *s)
+static struct sqlite *get_sqlite_of_store(struct store *s)
 {
     return (struct sqlite *)s;
 }
@@ -55,7 +55,7 @@ static enum err run_read_in_snapshot(struct store *s, struct work_item *w, struc
 /* Opens a read connection with a page cache of 16 MiB: with the default of 2 MiB large searches
  * would reread pages. The writer's cache has the default size, so that the writer writes pages
  * early: then a work item that fills the disk fails before other work items run. */
-enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
+enum err sqlite_open_read_connection(const char *path, struct sqlite_conn **ret)
 {
     enum err e = sqlite_conn_open(path, ret);
 
@@ -64,15 +64,15 @@ enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
     return sqlite_conn_run(*ret, "pragma cache_size = -16384") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }
 
-static enum err read_connection_of_loop(struct sqlite *q, struct loop *loop,
-                                        struct sqlite_conn **ret)
+static enum err get_read_connection_of_loop(struct sqlite *q, struct loop *loop,
+                                            struct sqlite_conn **ret)
 {
-    unsigned i = loop_index(loop);
+    unsigned i = loop_get_index(loop);
     enum err e = OK;
 
     assert(i < q->reader_count);
     if (!q->readers[i]) {
-        e = sqlite_reader_open(q->path, &q->readers[i]);
+        e = sqlite_open_read_connection(q->path, &q->readers[i]);
         if (!e && q->background_readers[0].has_thread)
             sqlite_set_read_limit_of_loop(q->readers[i]);
         if (!e && q->has_thread)
@@ -86,17 +86,17 @@ static enum err read_connection_of_loop(struct sqlite *q, struct loop *loop,
 /* Queues a read for the background threads; fails if the store is closing. */
 static void queue_background_read(struct store *s, struct work_item *w)
 {
-    if (!fair_queue_push(&sqlite_of_store(s)->long_reads, w))
+    if (!fair_queue_push(&get_sqlite_of_store(s)->long_reads, w))
         work_item_call_callbacks(s, w, ERR_UNAVAILABLE);
 }
 
 /* Runs a read on its loop. A read that exceeds the time limit restarts on a background thread. */
 static void read_on_loop(struct store *s, struct work_item *w)
 {
-    struct sqlite *q = sqlite_of_store(s);
+    struct sqlite *q = get_sqlite_of_store(s);
     struct arena *arena = w->arena;
     struct sqlite_conn *c;
-    enum err e = read_connection_of_loop(q, w->loop, &c);
+    enum err e = get_read_connection_of_loop(q, w->loop, &c);
 
     if (!e) {
         sqlite_read_limit_begin(c, w->measured);
@@ -110,10 +110,10 @@ static void read_on_loop(struct store *s, struct work_item *w)
     work_item_call_callbacks(s, w, e);
 }
 
-enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
-                                     struct sqlite_conn **conn)
+enum err sqlite_run_read_in_own_snapshot(struct store *s, struct work_item *w,
+                                         struct sqlite_conn **conn)
 {
-    enum err e = *conn ? OK : sqlite_reader_open(sqlite_of_store(s)->path, conn);
+    enum err e = *conn ? OK : sqlite_open_read_connection(get_sqlite_of_store(s)->path, conn);
 
     if (e)
         return e;
@@ -124,20 +124,20 @@ enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
 
 static void read_with_tool_connection(struct store *s, struct work_item *w)
 {
-    struct sqlite *q = sqlite_of_store(s);
+    struct sqlite *q = get_sqlite_of_store(s);
 
     pthread_mutex_lock(&q->tool_lock);
-    enum err e = sqlite_read_in_own_snapshot(s, w, &q->tool);
+    enum err e = sqlite_run_read_in_own_snapshot(s, w, &q->tool);
     pthread_mutex_unlock(&q->tool_lock);
     work_item_call_callbacks(s, w, e);
 }
 
 static void sqlite_submit(struct store *s, struct work_item *w)
 {
-    assert(!work_item_is_write(w) || sqlite_of_store(s)->has_thread);
+    assert(!work_item_is_write(w) || get_sqlite_of_store(s)->has_thread);
     if (work_item_is_write(w))
-        work_queue_push(&sqlite_of_store(s)->queue, w);
-    else if (w->in_background && sqlite_of_store(s)->background_readers[0].has_thread)
+        work_queue_push(&get_sqlite_of_store(s)->queue, w);
+    else if (w->in_background && get_sqlite_of_store(s)->background_readers[0].has_thread)
         queue_background_read(s, w);
     else if (w->loop)
         read_on_loop(s, w);
@@ -147,8 +147,8 @@ static void sqlite_submit(struct store *s, struct work_item *w)
 
 static void sqlite_on_loop_iteration_end(struct store *s, struct loop *loop)
 {
-    struct sqlite *q = sqlite_of_store(s);
-    unsigned i = loop_index(loop);
+    struct sqlite *q = get_sqlite_of_store(s);
+    unsigned i = loop_get_index(loop);
 
     if (i >= q->reader_count || !q->readers[i])
         return;
@@ -158,7 +158,7 @@ static void sqlite_on_loop_iteration_end(struct store *s, struct loop *loop)
 
 static void sqlite_close(struct store *s)
 {
-    struct sqlite *q = sqlite_of_store(s);
+    struct sqlite *q = get_sqlite_of_store(s);
 
     background_readers_stop(q);
     sqlite_writer_stop(q);
@@ -236,7 +236,7 @@ static enum err open_database_for_writing(struct sqlite *q, const struct store_o
     if (!e)
         release_pages_of_migrations(q->writer);
     if (!e)
-        e = sqlite_install_version_hooks(q);
+        e = sqlite_install_row_version_hooks(q);
     if (!e) {
         q->writer->cache = query_cache_new();
         sqlite_writer_start(q);

@@ -101,7 +101,7 @@ bool sqlite_cached_rows_are_consistent(struct sqlite_conn *c);
  * also checked at each row. sqlite_read_limit_end returns true if the limit was exceeded and the
  * result must be discarded. */
 void sqlite_set_read_limit_of_loop(struct sqlite_conn *c);
-void sqlite_set_read_limit_of_background(struct sqlite_conn *c);
+void sqlite_set_read_limit_of_background_thread(struct sqlite_conn *c);
 void sqlite_read_limit_begin(struct sqlite_conn *c, bool by_row);
 bool sqlite_read_limit_end(struct sqlite_conn *c);
 /* Returns whether the running read has exceeded its time limit. Reads the clock only if
@@ -131,7 +131,7 @@ struct row_version_table {
 struct sqlite;
 
 /* Installs the update hook and the triggers that report changed rows on the writer's connection. */
-enum err sqlite_install_version_hooks(struct sqlite *q);
+enum err sqlite_install_row_version_hooks(struct sqlite *q);
 /* Marks version slots as changed; call it before the writer changes the rows or columns to which
  * they belong. */
 void row_version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
@@ -141,7 +141,7 @@ bool row_version_slots_are_unchanged(struct sqlite *q, const uint16_t *slots, si
                                      uint64_t commits);
 /* Implementations of tx_mark_row_changed, tx_get_snapshot_version and
  * tx_row_version_slots_are_unchanged. */
-void sqlite_mark_row_changed(struct tx *tx, enum versioned_rows rows, uint64_t id);
+void sqlite_mark_row_changed(struct tx *tx, enum versioned_row_kind rows, uint64_t id);
 bool sqlite_get_snapshot_version(struct tx *tx, struct snapshot_version *ret);
 bool sqlite_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot_version *since,
                                             const uint16_t *slots, size_t count);
@@ -208,8 +208,8 @@ struct sqlite {
     struct store store;
     char *path;
 
-    struct sqlite_conn **readers; /* read connections, indexed by loop_index; each loop opens its
-                                   * own */
+    struct sqlite_conn **readers; /* read connections, indexed by loop_get_index; each loop opens
+                                   * its own */
     unsigned reader_count;
     pthread_mutex_t tool_lock; /* serializes reads of tools, which call
                                 * store_run_transaction_and_wait without a loop */
@@ -258,10 +258,10 @@ struct sqlite {
 };
 
 /* Opens a connection for reads. Its page cache is larger than SQLite's default. */
-enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);
+enum err sqlite_open_read_connection(const char *path, struct sqlite_conn **ret);
 /* Runs a read in a snapshot of its own, and releases the snapshot after the read. */
-enum err sqlite_read_in_own_snapshot(struct store *s, struct work_item *w,
-                                     struct sqlite_conn **conn);
+enum err sqlite_run_read_in_own_snapshot(struct store *s, struct work_item *w,
+                                         struct sqlite_conn **conn);
 
 /* --- long reads, background_readers.c ------------------------------------------------- */
 
@@ -284,7 +284,7 @@ void checkpoint_thread_stop(struct sqlite *q);
 /* Called by the writer after each batch of writes; runs or starts a checkpoint if one is due. */
 void checkpoint_run_after_batch(struct sqlite *q);
 /* Called after the disk was full: runs a checkpoint, so that SQLite can reuse the WAL's space. */
-void checkpoint_free_wal_space(struct sqlite *q);
+void checkpoint_free_wal_after_full_disk(struct sqlite *q);
 /* Returns whether a checkpoint should run now, if the writer is idle. */
 bool checkpoint_is_due_when_idle(const struct sqlite *q);
 void checkpoint_run_when_idle(struct sqlite *q);
@@ -295,7 +295,7 @@ enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *loca
                               bool *ret_damaged);
 enum err sqlite_check_integrity(struct store *s);
 /* Runs a pragma that checks the database; logs each fault. Returns true if there is no fault. */
-bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma);
+bool sqlite_run_integrity_pragma(sqlite3 *db, const char *pragma);
 
 /* --- a database within another file, embedded_database.c ------------------------------ */
 

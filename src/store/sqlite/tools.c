@@ -33,7 +33,7 @@ static enum err copy_database_pages(sqlite3 *from, sqlite3 *to, int fd)
 }
 
 /* Begins a snapshot, so that later commits are not part of the copy. */
-static enum err begin_snapshot(sqlite3 *from)
+static enum err begin_sqlite_snapshot(sqlite3 *from)
 {
     int code = sqlite3_exec(from, "begin; select count(*) from sqlite_schema", NULL, NULL, NULL);
 
@@ -55,8 +55,9 @@ static enum err read_snapshot_size(sqlite3 *from, int64_t *ret)
     return code == SQLITE_ROW ? OK : log_copy_error(code);
 }
 
-static enum err copy_to_destination(sqlite3 *from, const struct database_copy_destination *location,
-                                    int64_t size)
+static enum err copy_snapshot_to_destination(sqlite3 *from,
+                                             const struct database_copy_destination *location,
+                                             int64_t size)
 {
     struct embedded_database *into = NULL;
     sqlite3 *to = NULL;
@@ -83,7 +84,7 @@ static bool copy_is_undamaged(const struct database_copy_destination *location, 
     struct embedded_database *into = NULL;
     sqlite3 *db = NULL;
     bool sound = !embedded_database_open(location->fd, location->offset, size, &into, &db) &&
-                 sqlite_run_check_pragma(db, "pragma quick_check");
+                 sqlite_run_integrity_pragma(db, "pragma quick_check");
 
     sqlite3_close(db);
     embedded_database_close(into);
@@ -99,13 +100,13 @@ enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *loca
     enum err e = sqlite_conn_open(((struct sqlite *)s)->path, &from);
 
     if (!e)
-        e = begin_snapshot(from->db);
+        e = begin_sqlite_snapshot(from->db);
     if (!e)
         e = read_snapshot_size(from->db, &size);
     if (!e)
         e = location(arg, size, &to);
     if (!e)
-        e = copy_to_destination(from->db, &to, size);
+        e = copy_snapshot_to_destination(from->db, &to, size);
     sqlite_conn_close(from);
     if (!e)
         *ret_damaged = !copy_is_undamaged(&to, size);
@@ -113,7 +114,7 @@ enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *loca
 }
 
 /* Runs a pragma that checks the database and returns one row per fault, or the row "ok". */
-bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma)
+bool sqlite_run_integrity_pragma(sqlite3 *db, const char *pragma)
 {
     sqlite3_stmt *stmt = NULL;
     bool clean = sqlite3_prepare_v2(db, pragma, -1, &stmt, NULL) == SQLITE_OK;
@@ -145,8 +146,8 @@ enum err sqlite_check_integrity(struct store *s)
 
     if (e)
         return sqlite_count_corruptions() > corruptions ? ERR_INTERNAL : e;
-    if (!sqlite_run_check_pragma(c->db, "pragma integrity_check") ||
-        !sqlite_run_check_pragma(c->db, "pragma foreign_key_check"))
+    if (!sqlite_run_integrity_pragma(c->db, "pragma integrity_check") ||
+        !sqlite_run_integrity_pragma(c->db, "pragma foreign_key_check"))
         e = ERR_INTERNAL;
     sqlite_conn_close(c);
     return e;

@@ -87,7 +87,7 @@ static enum err run_and_measure_work_item(struct sqlite *q, struct work_item *w)
      * caller waits for it. */
     if (!w->name)
         return run_transaction_function(q, w);
-    stall_meter_begin_part_of_iteration(&q->meter, w->name);
+    stall_meter_begin_measuring_activity(&q->meter, w->name);
     enum err e = run_transaction_function(q, w);
     stall_meter_pause(&q->meter);
     return e;
@@ -215,7 +215,7 @@ static bool run_and_finish_batch_of_work_items(struct sqlite *q, struct work_ite
 
         batch = w->next; /* work_item_call_callbacks may free the work item */
         was_full |= w->result == ERR_STORAGE_FULL;
-        stall_meter_begin_part_of_iteration(&q->meter, "after_commit");
+        stall_meter_begin_measuring_activity(&q->meter, "after_commit");
         work_item_call_callbacks(&q->store, w, w->result);
         stall_meter_pause(&q->meter);
     }
@@ -233,7 +233,7 @@ static void *writer_thread(void *arg)
 
         if (batch) {
             if (run_and_finish_batch_of_work_items(q, batch))
-                checkpoint_free_wal_space(q);
+                checkpoint_free_wal_after_full_disk(q);
             checkpoint_run_after_batch(q);
         } else if (work_queue_is_closed(&q->queue)) {
             wal_write_buffer_end();

@@ -18,8 +18,8 @@ static void print_clock_reply(struct str reply)
     struct str cells[MAX_REPLY_COLUMNS];
     int64_t ms = 0;
 
-    parse_reply_row(&reply, cells);
-    parse_reply_row(&reply, cells);
+    parse_operator_reply_row(&reply, cells);
+    parse_operator_reply_row(&reply, cells);
     str_to_i64(cells[1], &ms);
     printf("%.*s, %lld s ahead of the machine's clock\n", STR_ARGS(cells[0]),
            (long long)(ms / 1000));
@@ -48,7 +48,7 @@ int run_command_clock(const struct command_settings *s, char **arguments)
         return print_usage_forms("clock, clock +15m (ms, s, m, h or d) or clock reset");
     struct arena *arena = arena_new();
     struct operator_request q = { command, OPERATOR_REPLY_TIMEOUT_S, s->console.json };
-    int status = send_operator_command_or_fail(s, &q, arena, &reply);
+    int status = send_operator_command_or_print_error(s, &q, arena, &reply);
     if (!status && s->console.json)
         printf("%.*s\n", STR_ARGS(reply));
     else if (!status)

@@ -52,7 +52,7 @@ struct api_client *connect_to_server_console(const struct config *config, struct
         return NULL;
     struct api_client *w = api_client_new(url, arena);
     if (w) {
-        api_client_trust_server(w, config->data);
+        api_client_trust_only_server_of_folder(w, config->data);
         api_client_set_token(w, str_dup_cstring(arena, str_printf(arena, "Bearer %s", key)));
     }
     return w;

@@ -80,9 +80,9 @@ static void print_fault_list(struct str reply)
 {
     struct str f[MAX_REPLY_COLUMNS];
 
-    parse_reply_row(&reply, f); /* skip the column names */
+    parse_operator_reply_row(&reply, f); /* skip the column names */
     while (reply.n) {
-        parse_reply_row(&reply, f);
+        parse_operator_reply_row(&reply, f);
         printf("%.*s: %.*s%s%.*s", STR_ARGS(f[0]), STR_ARGS(f[1]), f[1].n ? " " : "",
                STR_ARGS(f[2]));
         print_if_nonzero(", after ", f[4], " ms");
@@ -112,7 +112,7 @@ int run_command_fault(const struct command_settings *s, char **arguments)
     struct arena *arena = arena_new();
     struct operator_request q = { str_dup_cstring(arena, buf_as_str(&command)),
                                   OPERATOR_REPLY_TIMEOUT_S, s->console.json };
-    int status = send_operator_command_or_fail(s, &q, arena, &reply);
+    int status = send_operator_command_or_print_error(s, &q, arena, &reply);
     if (!status && s->console.json && reply.n)
         printf("%.*s\n", STR_ARGS(reply));
     else if (!status)

@@ -115,7 +115,7 @@ int run_command_health(const struct command_settings *s, char **arguments)
 
     (void)arguments;
     struct arena *arena = arena_new();
-    int status = send_operator_command_or_fail(s, &q, arena, &reply);
+    int status = send_operator_command_or_print_error(s, &q, arena, &reply);
     if (!status && s->console.json)
         printf("%.*s\n", STR_ARGS(reply));
     else if (!status && !print_health_report(reply, arena))

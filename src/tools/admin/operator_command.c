@@ -33,7 +33,7 @@ enum { MAX_REQUEST_BYTES = 2048 };
 
 /* --- output --------------------------------------------------------------------------- */
 
-int parse_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS])
+int parse_operator_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS])
 {
     struct str line = str_cut(reply, '\n');
     int n = 0;
@@ -54,7 +54,7 @@ static void print_rows_as_json(const struct str *names, int count, struct str ro
         struct json_writer j = json_writer_to_buf(&out);
 
         buf_init(&out, SIZE_MAX);
-        parse_reply_row(&rows, cells);
+        parse_operator_reply_row(&rows, cells);
         json_begin_object(&j);
         for (int i = 0; i < count; i++) {
             json_write_key(&j, str_skip_bytes(names[i], 1));
@@ -79,7 +79,7 @@ static bool is_printable_character(uint32_t cp)
            !(cp >= 0x202a && cp <= 0x202e) && !(cp >= 0x2066 && cp <= 0x2069);
 }
 
-static void print_safe_text(struct str cell)
+static void print_text_without_control_characters(struct str cell)
 {
     while (cell.n) {
         uint32_t cp;
@@ -117,7 +117,7 @@ static void print_table_line(const struct table_layout *t, const struct str *cel
     for (int i = 0; i < count; i++) {
         struct str cell = str_skip_bytes(cells[i], skip);
 
-        print_safe_text(cell);
+        print_text_without_control_characters(cell);
         if (i + 1 < count)
             printf("%*s", t->widths[i] - (int)utf8_length(cell) + 2, "");
     }
@@ -131,14 +131,14 @@ static void print_rows_as_table(struct table_layout *t, const struct str *names,
 
     update_column_widths(t, names, count, 1);
     for (struct str rest = rows; rest.n;) {
-        parse_reply_row(&rest, cells);
+        parse_operator_reply_row(&rest, cells);
         update_column_widths(t, cells, count, 0);
     }
     if (!t->begun)
         print_table_line(t, names, count, 1);
     t->begun = true;
     while (rows.n) {
-        parse_reply_row(&rows, cells);
+        parse_operator_reply_row(&rows, cells);
         print_table_line(t, cells, count, 0);
     }
 }
@@ -151,10 +151,10 @@ static void print_row_as_name_value_lines(const struct str *names, int count, st
     for (int i = 0; i < count; i++)
         if ((int)names[i].n - 1 > width)
             width = (int)names[i].n - 1;
-    parse_reply_row(&rows, cells);
+    parse_operator_reply_row(&rows, cells);
     for (int i = 0; i < count; i++) {
         printf("%-*.*s  ", width, STR_ARGS(str_skip_bytes(names[i], 1)));
-        print_safe_text(cells[i]);
+        print_text_without_control_characters(cells[i]);
         putchar('\n');
     }
 }
@@ -163,7 +163,7 @@ static void print_operator_reply(const struct command_settings *s, struct table_
                                  struct str reply)
 {
     struct str names[MAX_REPLY_COLUMNS];
-    int count = parse_reply_row(&reply, names);
+    int count = parse_operator_reply_row(&reply, names);
 
     if (s->json)
         print_rows_as_json(names, count, reply);
@@ -173,7 +173,7 @@ static void print_operator_reply(const struct command_settings *s, struct table_
         print_row_as_name_value_lines(names, count, reply);
 }
 
-void print_reply_rows(const struct command_settings *s, struct str reply)
+void print_operator_reply_rows(const struct command_settings *s, struct str reply)
 {
     print_operator_reply(s, NULL, reply);
 }
@@ -203,9 +203,9 @@ int send_operator_command(const struct command_settings *s, const struct operato
     return (int)status;
 }
 
-int send_operator_command_or_fail(const struct command_settings *s,
-                                  const struct operator_request *q, struct arena *arena,
-                                  struct str *ret)
+int send_operator_command_or_print_error(const struct command_settings *s,
+                                         const struct operator_request *q, struct arena *arena,
+                                         struct str *ret)
 {
     int status = send_operator_command(s, q, arena, ret);
 
@@ -303,7 +303,7 @@ static bool read_line_without_echo(char *out, size_t size)
 
 /* --- command line --------------------------------------------------------------------- */
 
-static void print_operator_form(const struct operator_command_row *r)
+static void print_operator_command_syntax(const struct operator_command_row *r)
 {
     char form[80];
 
@@ -316,7 +316,7 @@ static int print_operator_usage(const char *noun)
     fprintf(stderr, "guildhall: the forms of %s are\n", noun);
     for (const struct operator_command_row *r = operator_command_rows; r->noun; r++)
         if (r->help && strcmp(r->noun, noun) == 0)
-            print_operator_form(r);
+            print_operator_command_syntax(r);
     return 2;
 }
 
@@ -354,7 +354,7 @@ static int print_wrong_argument_count(const struct operator_command_row *row, ch
     bool too_few = count + row->has_secret < row->least;
     fprintf(stderr, "guildhall: %s; the form is\n",
             too_few ? "an argument is missing" : "there are too many arguments");
-    print_operator_form(row);
+    print_operator_command_syntax(row);
     return 2;
 }
 

@@ -110,7 +110,8 @@ static void append_clock_line(struct recorder *r, struct buf *out, const struct 
     r->clock_offset_ms = offset;
 }
 
-static bool save_records(struct recorder *r, const struct record_page *page, struct arena *arena)
+static bool write_page_of_records(struct recorder *r, const struct record_page *page,
+                                  struct arena *arena)
 {
     const struct str *records = page->records.items;
     struct buf out;
@@ -157,7 +158,7 @@ static int save_new_records(struct recorder *r)
             fprintf(stderr, "guildhall: the server records no traffic; start it with --traffic 8, "
                             "or use 'guildhall demo'\n");
             status = 3;
-        } else if (!save_records(r, page, arena)) {
+        } else if (!write_page_of_records(r, page, arena)) {
             fprintf(stderr, "guildhall: cannot write the recording: %s\n", strerror(errno));
             status = 1;
         }

@@ -88,7 +88,8 @@ static void print_voice_session_row(const struct session_entry *s)
         (long long)s->packets, (long long)s->missing, (double)s->jitter_us / 1000);
 }
 
-static size_t decode_and_print_lines(struct str all, void (*print)(const struct session_entry *s))
+static size_t decode_and_print_session_lines(struct str all,
+                                             void (*print)(const struct session_entry *s))
 {
     struct arena *arena = arena_new();
     size_t count = 0;
@@ -109,7 +110,7 @@ static void print_sessions_table(struct str all)
 {
     printf("%-20s %-20s %-5s %-9s %-40s %-11s %7s %6s %8s %8s  %s\n", "account", "name", "kind",
            "shard", "address", "transport", "intents", "guilds", "events", "waiting", "client");
-    size_t count = decode_and_print_lines(all, print_session_row);
+    size_t count = decode_and_print_session_lines(all, print_session_row);
     printf("%zu session%s\n", count, count == 1 ? "" : "s");
 }
 
@@ -118,7 +119,7 @@ static void print_voice_sessions_table(struct str all)
     printf("%-20s %-20s %-20s %-40s %-9s %-31s %7s %4s %-8s %10s %8s %9s\n", "account", "name",
            "channel", "address", "transport", "encryption", "version", "DAVE", "", "packets",
            "missing", "jitter");
-    printf("%zu in voice\n", decode_and_print_lines(all, print_voice_session_row));
+    printf("%zu in voice\n", decode_and_print_session_lines(all, print_voice_session_row));
 }
 
 static int send_session_command(const struct command_settings *s, const char *verb,

@@ -18,12 +18,12 @@ static int run_snapshot_command(const struct command_settings *s, const char *ve
     struct arena *arena = arena_new();
     struct str reply, cells[MAX_REPLY_COLUMNS];
     struct str command = str_printf(arena, "snapshot\t%s\t%s", verb, name);
-    int status = send_operator_command_or_fail(
+    int status = send_operator_command_or_print_error(
         s, &(struct operator_request){ str_dup_cstring(arena, command) }, arena, &reply);
 
     if (!status) {
-        parse_reply_row(&reply, cells);
-        parse_reply_row(&reply, cells);
+        parse_operator_reply_row(&reply, cells);
+        parse_operator_reply_row(&reply, cells);
         printf("%.*s\n", STR_ARGS(cells[0]));
     }
     arena_free(arena);
@@ -41,18 +41,18 @@ static int print_snapshot_list(const struct command_settings *s)
     struct arena *arena = arena_new();
     struct str reply, cells[MAX_REPLY_COLUMNS];
     struct operator_request q = { "snapshot", OPERATOR_REPLY_TIMEOUT_S, s->console.json };
-    int status = send_operator_command_or_fail(s, &q, arena, &reply);
+    int status = send_operator_command_or_print_error(s, &q, arena, &reply);
 
     if (!status && q.as_json) {
         printf("%.*s\n", STR_ARGS(reply));
         reply.n = 0;
     } else if (!status) {
-        parse_reply_row(&reply, cells); /* skip the column names */
+        parse_operator_reply_row(&reply, cells); /* skip the column names */
         if (!reply.n)
             puts("there are no snapshots");
     }
     while (!status && reply.n) {
-        parse_reply_row(&reply, cells);
+        parse_operator_reply_row(&reply, cells);
         printf("%-32.*s %12.*s bytes  %.19s\n", STR_ARGS(cells[0]), STR_ARGS(cells[1]),
                str_dup_cstring(arena, cells[2]));
     }

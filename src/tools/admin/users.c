@@ -10,7 +10,7 @@
 
 struct new_account {
     struct auth *auth;
-    struct new_account_data draft;
+    struct account_to_create draft;
     struct user user;
     char token[256];
 };
@@ -37,7 +37,7 @@ static void print_new_account(const struct command_settings *s, const struct new
     buf_init(&out, SIZE_MAX);
     buf_printf(&out, "$id\t$token\n%llu\t%s%s\n", (unsigned long long)n->user.id,
                n->draft.bot ? "Bot " : "", n->token);
-    print_reply_rows(s, buf_as_str(&out));
+    print_operator_reply_rows(s, buf_as_str(&out));
     buf_clear(&out);
 }
 
@@ -54,7 +54,8 @@ int add_user_without_server(const struct command_settings *s, char **words)
         return print_usage_forms("user add NAME [bot]");
     if (!username_is_allowed(n.draft.username))
         return print_usage_error("a name must have 2-32 characters of a-z, 0-9, _ and single dots");
-    if (!open_store_as_owner(config, &store) && !auth_new(config->data, store, &n.auth)) {
+    if (!open_store_as_data_folder_owner(config, &store) &&
+        !auth_new(config->data, store, &n.auth)) {
         enum err e = store_run_transaction_and_wait(store, STORE_WRITE, NULL,
                                                     insert_account_without_server, &n);
 

@@ -188,7 +188,8 @@ static const char *find_similar_event_name(const char *name)
 
 /* Returns a sentence about the first filter that cannot match any record. Returns NULL if there is
  * no such filter. */
-static const char *find_wrong_filter(const struct console_options *o, struct arena *arena)
+static const char *describe_first_invalid_filter(const struct console_options *o,
+                                                 struct arena *arena)
 {
     if (o->method && !is_http_method(o->method))
         return str_printf(arena,
@@ -233,7 +234,7 @@ static bool watched_user_exists(struct api_client *w, const char *user, struct a
 int run_command_watch(const struct command_settings *s, char **arguments)
 {
     struct arena *arena = arena_new();
-    const char *problem = find_wrong_filter(&s->console, arena);
+    const char *problem = describe_first_invalid_filter(&s->console, arena);
     int status = 1;
 
     (void)arguments;

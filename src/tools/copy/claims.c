@@ -16,7 +16,7 @@
 
 struct claim_sender {
     const struct claim_code_sending_options *options;
-    struct copy_connection connection;
+    struct source_server_connection connection;
     struct guild_archive_list sent;
     struct map ids; /* people who have received a code */
     struct str guild_name;
@@ -45,8 +45,8 @@ static snowflake open_private_channel(struct claim_sender *s, snowflake user_id)
     buf_init(&body, 200);
     buf_init(&out, SIZE_MAX);
     buf_printf(&body, "{\"recipient_id\":\"%" PRIu64 "\"}", user_id);
-    s->result = copy_connection_send_request(&s->connection, "POST", "/users/@me/channels",
-                                             buf_as_str(&body), &out);
+    s->result = source_server_connection_send_request(&s->connection, "POST", "/users/@me/channels",
+                                                      buf_as_str(&body), &out);
     if (s->result == COPY_OK)
         id = json_member_id(buf_as_str(&out), "id");
     buf_clear(&body);
@@ -79,7 +79,8 @@ static void send_claim_message(struct claim_sender *s, struct arena *arena, snow
     json_write_int(&j, 4);
     json_end_object(&j);
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages", channel);
-    s->result = copy_connection_send_request(&s->connection, "POST", path, buf_as_str(&body), &out);
+    s->result = source_server_connection_send_request(&s->connection, "POST", path,
+                                                      buf_as_str(&body), &out);
     buf_clear(&body);
     buf_clear(&out);
 }
@@ -118,7 +119,7 @@ static bool send_claim_code_to_member(void *arg, struct str member, int64_t next
                                       struct arena *arena)
 {
     struct claim_sender *s = arg;
-    struct str user = json_member_raw(member, "user");
+    struct str user = json_member_raw_text(member, "user");
     struct claim_code_request request = { .user_id = json_member_id(user, "id") };
 
     (void)next_offset;
@@ -161,7 +162,7 @@ enum guild_copy_result send_claim_codes_to_members(const struct claim_code_sendi
     struct claim_sender s = { .options = options };
     struct guild_archive *a = options->archive;
 
-    if (!copy_connection_open(&s.connection, options->source) ||
+    if (!source_server_connection_open(&s.connection, options->source) ||
         !guild_archive_list_open(a, "claims-sent.jsonl", "id", &s.sent))
         return COPY_STOPPED;
     map_init(&s.ids);
@@ -172,6 +173,6 @@ enum guild_copy_result send_claim_codes_to_members(const struct claim_code_sendi
            (long long)s.count, (long long)s.refused);
     map_clear(&s.ids);
     guild_archive_list_close(&s.sent);
-    copy_connection_close(&s.connection);
+    source_server_connection_close(&s.connection);
     return s.result;
 }

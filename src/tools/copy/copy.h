@@ -22,7 +22,7 @@
 #include "tools/copy/source/source.h"
 
 struct claim_code_sending_options {
-    struct copy_source *source;
+    struct guild_copy_source *source;
     struct guild_archive *archive;
     struct store *store;
     const char *address; /* address of this server, for the link in the message */

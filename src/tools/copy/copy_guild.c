@@ -85,7 +85,7 @@ static bool text_is_http_url(const char *from)
 }
 
 /* Reads the token from a file. Removes the prefix "Bot " and the line break. */
-static bool read_token(const char *path, char ret[300])
+static bool read_token_from_file(const char *path, char ret[300])
 {
     struct buf text;
 
@@ -108,7 +108,7 @@ static bool read_token(const char *path, char ret[300])
 }
 
 /* Completes the URL of the source server's API, and finds the address of its files. */
-static void complete_urls(const struct copy_options *o, char api[512], char cdn[512])
+static void complete_source_server_urls(const struct copy_options *o, char api[512], char cdn[512])
 {
     size_t n = strlen(o->from);
 
@@ -125,14 +125,14 @@ static void complete_urls(const struct copy_options *o, char api[512], char cdn[
         snprintf(cdn, 512, "%.*s", (int)origin, o->from);
 }
 
-static struct copy_source *open_copy_source(const struct copy_options *o)
+static struct guild_copy_source *open_copy_source(const struct copy_options *o)
 {
     char api[512], cdn[512], token[300];
 
-    if (!read_token(o->token_file, token))
+    if (!read_token_from_file(o->token_file, token))
         return NULL;
-    complete_urls(o, api, cdn);
-    return copy_source_new(&(struct copy_source_options){
+    complete_source_server_urls(o, api, cdn);
+    return guild_copy_source_new(&(struct guild_copy_source_options){
         .api = api, .cdn = cdn, .token = token, .requests_per_second = o->requests_per_second });
 }
 
@@ -143,10 +143,10 @@ static int exit_status_of_copy_result(enum guild_copy_result result)
     return result == COPY_OK ? 0 : result == COPY_REFUSED || result == COPY_FAILED ? 2 : 1;
 }
 
-static void print_download_report(const struct guild_archive *a, const struct copy_source *s)
+static void print_download_report(const struct guild_archive *a, const struct guild_copy_source *s)
 {
     if (s) {
-        struct copy_source_counts n = copy_source_get_counts(s);
+        struct guild_copy_source_counts n = guild_copy_source_get_counts(s);
 
         printf("%lld requests, %lld of them answered 429, %lld repeated, %lld bytes\n",
                (long long)n.requests, (long long)n.rate_limited, (long long)n.retries,
@@ -193,24 +193,24 @@ static enum guild_copy_result download_archive(const struct copy_options *o,
                                                struct guild_archive *archive)
 {
     struct guild_download_options options;
-    struct copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
+    struct guild_copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
 
     if (!source)
         return COPY_STOPPED;
     enum guild_copy_result result = download_guild_to_archive(source, archive, &options);
     print_download_report(archive, source);
-    copy_source_free(source);
+    guild_copy_source_free(source);
     return result;
 }
 
-static int print_estimate(const struct copy_options *o)
+static int print_download_estimate(const struct copy_options *o)
 {
     struct guild_download_options options;
-    struct copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
+    struct guild_copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
     enum guild_copy_result result =
         source ? print_guild_download_estimate(source, &options) : COPY_STOPPED;
 
-    copy_source_free(source);
+    guild_copy_source_free(source);
     return exit_status_of_copy_result(result);
 }
 
@@ -225,7 +225,7 @@ int run_command_export_guild(const struct command_settings *s, char **arguments)
     if (problem)
         return print_usage_error(problem);
     if (s->copy.dry_run && !arguments[0])
-        return print_estimate(&s->copy);
+        return print_download_estimate(&s->copy);
     if (guild_archive_open(&archive, arguments[0]))
         result = download_archive(&s->copy, &archive);
     guild_archive_close(&archive);
@@ -235,17 +235,17 @@ int run_command_export_guild(const struct command_settings *s, char **arguments)
 /* --- importing ----------------------------------------------------------------------------- */
 
 /* Sends the claim codes. The archive must be imported, and the store must still be open. */
-static enum guild_copy_result send_claims(const struct copy_options *o,
-                                          struct guild_archive *archive, struct store *store,
-                                          const char *running)
+static enum guild_copy_result send_claim_codes(const struct copy_options *o,
+                                               struct guild_archive *archive, struct store *store,
+                                               const char *running)
 {
-    struct copy_source *source = open_copy_source(o);
+    struct guild_copy_source *source = open_copy_source(o);
 
     if (!source)
         return COPY_STOPPED;
     enum guild_copy_result result = send_claim_codes_to_members(
         &(struct claim_code_sending_options){ source, archive, store, o->send_claims, running });
-    copy_source_free(source);
+    guild_copy_source_free(source);
     return result;
 }
 
@@ -260,7 +260,7 @@ static enum guild_copy_result import_archive_into_server(const struct command_se
 
     const char *running = running_server_is_reachable(s->config.data) ? s->config.data : NULL;
     if (running ? guildhall_open_store(&s->config, true, &store)
-                : open_store_as_owner(&s->config, &store))
+                : open_store_as_data_folder_owner(&s->config, &store))
         return COPY_STOPPED;
     if (running || !store_lock_exclusive(store))
         result = import_guild_archive(
@@ -272,7 +272,7 @@ static enum guild_copy_result import_archive_into_server(const struct command_se
                                             .no_channels = origin == ORIGIN_DATA_PACKAGE,
                                             .running = running });
     if (s->copy.send_claims && result != COPY_STOPPED) {
-        enum guild_copy_result sent = send_claims(&s->copy, archive, store, running);
+        enum guild_copy_result sent = send_claim_codes(&s->copy, archive, store, running);
 
         result = sent == COPY_OK ? result : sent;
     }
@@ -284,7 +284,7 @@ static enum guild_copy_result import_archive_into_server(const struct command_se
 static int copy_chat_exports(const struct command_settings *s, char **paths)
 {
     struct guild_archive archive;
-    snowflake guild = chat_export_read_guild(paths[0]);
+    snowflake guild = chat_export_read_guild_id(paths[0]);
     enum guild_copy_result result = COPY_STOPPED;
     char folder[1024];
 
@@ -296,7 +296,8 @@ static int copy_chat_exports(const struct command_settings *s, char **paths)
         snprintf(folder, sizeof folder, "%s/copies/%" PRIu64, s->config.data, guild);
     bool ok = guild_archive_open(&archive, folder);
     for (; ok && *paths; paths++)
-        ok = chat_export_read_guild(*paths) == guild && chat_export_convert(&archive, *paths);
+        ok = chat_export_read_guild_id(*paths) == guild &&
+             chat_export_convert_to_archive(&archive, *paths);
     if (ok)
         result = import_archive_into_server(s, &archive, ORIGIN_CHAT_EXPORT);
     print_download_report(&archive, NULL);
@@ -317,7 +318,7 @@ static int copy_data_package(const struct command_settings *s, char **arguments)
     if (arguments[1] || !s->copy.guild || !str_to_u64(str_of(s->copy.guild), &guild) || !guild)
         return print_usage_forms("copy-guild PACKAGE --guild ID; --dry-run lists the guilds of a "
                                  "package");
-    snowflake user = data_package_read_user(arguments[0]);
+    snowflake user = data_package_read_user_id(arguments[0]);
     if (!user)
         return 1;
     if (s->copy.archive)
@@ -325,7 +326,8 @@ static int copy_data_package(const struct command_settings *s, char **arguments)
     else
         snprintf(folder, sizeof folder, "%s/copies/%" PRIu64 "-%" PRIu64, s->config.data, guild,
                  user);
-    if (guild_archive_open(&archive, folder) && data_package_convert(&archive, arguments[0], guild))
+    if (guild_archive_open(&archive, folder) &&
+        data_package_convert_to_archive(&archive, arguments[0], guild))
         result = import_archive_into_server(s, &archive, ORIGIN_DATA_PACKAGE);
     print_download_report(&archive, NULL);
     guild_archive_close(&archive);
@@ -345,25 +347,25 @@ static void send_claim_codes_after_copy(void *arg)
 {
     const struct claim_sender_options *o = arg;
 
-    send_claims(o->copy, o->archive, o->store, o->running);
+    send_claim_codes(o->copy, o->archive, o->store, o->running);
 }
 
 /* Opens this server as a source of API requests, with the token of a bot on this server. */
-static struct copy_source *open_this_server(const struct command_settings *s, char token[300])
+static struct guild_copy_source *open_this_server(const struct command_settings *s, char token[300])
 {
     struct buf address;
     char api[512];
 
     buf_init(&address, SIZE_MAX);
-    bool ok = read_token(s->copy.post_back_token_file, token) &&
+    bool ok = read_token_from_file(s->copy.post_back_token_file, token) &&
               control_socket_send_request(s->config.data, "address", &address) == OK;
     snprintf(api, sizeof api, "%.*s/api/v10", STR_ARGS(buf_as_str(&address)));
     buf_clear(&address);
-    return ok ? copy_source_new(&(struct copy_source_options){ .api = api,
-                                                               .cdn = "",
-                                                               .token = token,
-                                                               .requests_per_second =
-                                                                   s->copy.requests_per_second })
+    return ok ? guild_copy_source_new(&(struct guild_copy_source_options){
+                    .api = api,
+                    .cdn = "",
+                    .token = token,
+                    .requests_per_second = s->copy.requests_per_second })
               : NULL;
 }
 
@@ -378,7 +380,7 @@ static enum guild_copy_result follow_guild(const struct command_settings *s,
                                          .running = s->config.data };
     char token[300], here_token[300], state[1200];
 
-    if (!parse_copy_options(o, &download) || !read_token(o->token_file, token))
+    if (!parse_copy_options(o, &download) || !read_token_from_file(o->token_file, token))
         return COPY_STOPPED;
     guild_archive_format_path(archive, state, "follow.jsonl");
     if (access(state, F_OK) == 0 && !running_server_is_reachable(s->config.data)) {
@@ -393,8 +395,9 @@ static enum guild_copy_result follow_guild(const struct command_settings *s,
     }
     if (guildhall_open_store(&s->config, true, &load.store))
         return COPY_STOPPED;
-    struct copy_source *source = open_copy_source(o);
-    struct copy_source *here = o->post_back_token_file ? open_this_server(s, here_token) : NULL;
+    struct guild_copy_source *source = open_copy_source(o);
+    struct guild_copy_source *here =
+        o->post_back_token_file ? open_this_server(s, here_token) : NULL;
     struct claim_sender_options claims = { o, archive, load.store, s->config.data };
     enum guild_copy_result result = COPY_STOPPED;
     if (source && (here || !o->post_back_token_file))
@@ -411,8 +414,8 @@ static enum guild_copy_result follow_guild(const struct command_settings *s,
             .source_token = token,
             .public_url = s->config.public_url,
         });
-    copy_source_free(here);
-    copy_source_free(source);
+    guild_copy_source_free(here);
+    guild_copy_source_free(source);
     store_close(load.store);
     return result;
 }
@@ -424,7 +427,7 @@ int run_command_copy_guild(const struct command_settings *s, char **arguments)
     char folder[1024];
     enum guild_copy_result result = COPY_OK;
 
-    if (arguments[0] && !o->from && data_package_is_folder(arguments[0]))
+    if (arguments[0] && !o->from && path_is_data_package_folder(arguments[0]))
         return copy_data_package(s, arguments);
     if (arguments[0] && !o->from)
         return copy_chat_exports(s, arguments);
@@ -439,7 +442,7 @@ int run_command_copy_guild(const struct command_settings *s, char **arguments)
     if (remote && find_missing_copy_option(o))
         return print_usage_error(find_missing_copy_option(o));
     if (remote && o->dry_run)
-        return print_estimate(o);
+        return print_download_estimate(o);
     if ((o->follow && !remote) || (o->post_back_token_file && !o->follow))
         return print_usage_error("--follow needs --from a URL, and --post-back-token-file needs "
                                  "--follow");

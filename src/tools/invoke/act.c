@@ -109,7 +109,7 @@ static enum invoke_status send_message(struct invoke_command_state *v, const cha
     struct buf body;
     struct json_writer j = json_writer_to_buf(&body);
 
-    if (!read_channel_of_command_line(v))
+    if (!find_channel_of_option(v))
         return INVOKE_USAGE;
     buf_init(&body, 64 * 1024);
     json_begin_object(&j);
@@ -145,7 +145,7 @@ static snowflake find_message_to_act_on(struct invoke_command_state *v)
 
 static enum invoke_status add_reaction(struct invoke_command_state *v, const char *emoji)
 {
-    snowflake message = read_channel_of_command_line(v) ? find_message_to_act_on(v) : 0;
+    snowflake message = find_channel_of_option(v) ? find_message_to_act_on(v) : 0;
     struct str path;
 
     if (!message)

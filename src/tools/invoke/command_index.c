@@ -15,13 +15,13 @@ struct invoke_command_index {
 };
 
 static const struct field choice_fields[] = {
-    { FIELD(struct indexed_choice, name), .type = &type_text },
-    { FIELD(struct indexed_choice, name_default), .type = &type_text,
+    { FIELD(struct choice_from_command_index, name), .type = &type_text },
+    { FIELD(struct choice_from_command_index, name_default), .type = &type_text,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct indexed_choice, value), .type = &type_raw },
+    { FIELD(struct choice_from_command_index, value), .type = &type_raw },
     { 0 },
 };
-static const struct schema choice_schema = { .size = sizeof(struct indexed_choice),
+static const struct schema choice_schema = { .size = sizeof(struct choice_from_command_index),
                                              .fields = choice_fields };
 static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type type_choices = { .kind = KIND_ARRAY, .of = &type_choice };
@@ -30,30 +30,35 @@ static const struct schema option_schema;
 static const struct type type_option = { .kind = KIND_OBJECT, .schema = &option_schema };
 static const struct type type_options = { .kind = KIND_ARRAY, .of = &type_option };
 static const struct field option_fields[] = {
-    { FIELD(struct indexed_option, type), .type = &type_int },
-    { FIELD(struct indexed_option, name), .type = &type_text },
-    { FIELD(struct indexed_option, name_default), .type = &type_text,
+    { FIELD(struct option_from_command_index, type), .type = &type_int },
+    { FIELD(struct option_from_command_index, name), .type = &type_text },
+    { FIELD(struct option_from_command_index, name_default), .type = &type_text,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct indexed_option, choices), .type = &type_choices, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct indexed_option, options), .type = &type_options, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct option_from_command_index, choices), .type = &type_choices,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct option_from_command_index, options), .type = &type_options,
+      .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema option_schema = { .size = sizeof(struct indexed_option),
+static const struct schema option_schema = { .size = sizeof(struct option_from_command_index),
                                              .fields = option_fields };
 
 static const struct field command_fields[] = {
-    { FIELD(struct indexed_command, id), .type = &type_id },
-    { FIELD(struct indexed_command, application_id), .type = &type_id },
-    { FIELD(struct indexed_command, version), .type = &type_id },
-    { FIELD(struct indexed_command, type), .type = &type_int },
-    { FIELD(struct indexed_command, name), .type = &type_text },
-    { FIELD(struct indexed_command, name_default), .type = &type_text,
+    { FIELD(struct command_from_command_index, id), .type = &type_id },
+    { FIELD(struct command_from_command_index, application_id), .type = &type_id },
+    { FIELD(struct command_from_command_index, version), .type = &type_id },
+    { FIELD(struct command_from_command_index, type), .type = &type_int },
+    { FIELD(struct command_from_command_index, name), .type = &type_text },
+    { FIELD(struct command_from_command_index, name_default), .type = &type_text,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct indexed_command, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct indexed_command, options), .type = &type_options, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct command_from_command_index, guild_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct command_from_command_index, options), .type = &type_options,
+      .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema command_schema_known = { .size = sizeof(struct indexed_command),
+static const struct schema command_schema_known = { .size =
+                                                        sizeof(struct command_from_command_index),
                                                     .fields = command_fields };
 static const struct type type_known = { .kind = KIND_OBJECT, .schema = &command_schema_known };
 static const struct type type_all_known = { .kind = KIND_ARRAY, .max = 100000, .of = &type_known };
@@ -76,14 +81,15 @@ static const struct schema index_schema = { .size = sizeof(struct invoke_command
                                             .fields = index_fields };
 static const struct type type_index = { .kind = KIND_OBJECT, .schema = &index_schema };
 
-struct str choose_unlocalized_name(struct str name, struct opt_str name_default)
+struct str choose_original_name(struct str name, struct opt_str name_default)
 {
     return name_default.given == GIVEN ? name_default.value : name;
 }
 
-bool matches_localized_name(struct str name, struct opt_str name_default, struct str text)
+bool text_is_original_or_localized_name(struct str name, struct opt_str name_default,
+                                        struct str text)
 {
-    return str_eq(name, text) || str_eq(choose_unlocalized_name(name, name_default), text);
+    return str_eq(name, text) || str_eq(choose_original_name(name, name_default), text);
 }
 
 /* Returns whether the application matches --app, which is a name or an id. */
@@ -105,7 +111,7 @@ static bool matches_app_option(const struct invoke_command_state *v,
 struct command_search {
     struct str name;
     int64_t type;
-    const struct indexed_command *found;
+    const struct command_from_command_index *found;
     bool several; /* several apps have a matching command */
 };
 
@@ -113,11 +119,11 @@ struct command_search {
 static void search_command_index(const struct invoke_command_state *v,
                                  const struct invoke_command_index *index, struct command_search *s)
 {
-    const struct indexed_command *c = index->application_commands.items;
+    const struct command_from_command_index *c = index->application_commands.items;
 
     for (size_t i = 0; i < index->application_commands.count; i++) {
         if (c[i].type != s->type ||
-            !matches_localized_name(c[i].name, c[i].name_default, s->name) ||
+            !text_is_original_or_localized_name(c[i].name, c[i].name_default, s->name) ||
             !matches_app_option(v, index, c[i].application_id))
             continue;
         if (s->found && s->found->application_id != c[i].application_id)
@@ -127,8 +133,8 @@ static void search_command_index(const struct invoke_command_state *v,
     }
 }
 
-const struct indexed_command *find_indexed_command(struct invoke_command_state *v, struct str name,
-                                                   unsigned types)
+const struct command_from_command_index *find_command_in_command_index(
+    struct invoke_command_state *v, struct str name, unsigned types)
 {
     char path[80];
     struct command_search s = { .name = name };

@@ -113,7 +113,7 @@ static bool write_id_json_if_nonzero(struct json_writer *j, snowflake id)
 }
 
 static bool write_number_json(struct invoke_command_state *v, struct json_writer *j,
-                              const struct indexed_option *o, struct str text)
+                              const struct option_from_command_index *o, struct str text)
 {
     struct json_reader r;
     struct json_number n;
@@ -127,7 +127,8 @@ static bool write_number_json(struct invoke_command_state *v, struct json_writer
     return true;
 }
 
-static bool write_bool_json(struct json_writer *j, const struct indexed_option *o, struct str text)
+static bool write_bool_json(struct json_writer *j, const struct option_from_command_index *o,
+                            struct str text)
 {
     bool yes = str_eq_nocase(text, STR("true")) || str_eq_nocase(text, STR("yes")),
          no = str_eq_nocase(text, STR("false")) || str_eq_nocase(text, STR("no"));
@@ -176,21 +177,21 @@ static bool write_attachment_json(struct invoke_command_state *v, struct json_wr
     return true;
 }
 
-static const struct indexed_choice *find_choice_by_name(const struct indexed_option *o,
-                                                        struct str text)
+static const struct choice_from_command_index *find_choice_by_name(
+    const struct option_from_command_index *o, struct str text)
 {
-    const struct indexed_choice *c = o->choices.value.items;
+    const struct choice_from_command_index *c = o->choices.value.items;
 
     for (size_t i = 0; i < o->choices.value.count; i++)
-        if (matches_localized_name(c[i].name, c[i].name_default, text))
+        if (text_is_original_or_localized_name(c[i].name, c[i].name_default, text))
             return &c[i];
     return NULL;
 }
 
 static bool write_option_value_json(struct invoke_command_state *v, struct json_writer *j,
-                                    const struct indexed_option *o, struct str text)
+                                    const struct option_from_command_index *o, struct str text)
 {
-    const struct indexed_choice *choice = find_choice_by_name(o, text);
+    const struct choice_from_command_index *choice = find_choice_by_name(o, text);
 
     if (choice) {
         json_write_raw(j, choice->value);
@@ -220,19 +221,20 @@ static bool write_option_value_json(struct invoke_command_state *v, struct json_
 
 /* --- options -------------------------------------------------------------------------- */
 
-static const struct indexed_option *find_option_by_name(const struct list *options, struct str name)
+static const struct option_from_command_index *find_option_by_name(const struct list *options,
+                                                                   struct str name)
 {
-    const struct indexed_option *o = options->items;
+    const struct option_from_command_index *o = options->items;
 
     for (size_t i = 0; i < options->count; i++)
-        if (matches_localized_name(o[i].name, o[i].name_default, name))
+        if (text_is_original_or_localized_name(o[i].name, o[i].name_default, name))
             return &o[i];
     return NULL;
 }
 
 static bool is_name_of_command_option(const void *arg, struct str key)
 {
-    const struct indexed_option *o = find_option_by_name(arg, key);
+    const struct option_from_command_index *o = find_option_by_name(arg, key);
 
     return o && o->type > OPTION_SUB_COMMAND_GROUP;
 }
@@ -243,14 +245,14 @@ static bool write_options_json_from_pairs(struct invoke_command_state *v, struct
     const struct key_value_pair *p = pairs->items;
 
     for (size_t i = 0; i < pairs->count; i++) {
-        const struct indexed_option *o = find_option_by_name(options, p[i].key);
+        const struct option_from_command_index *o = find_option_by_name(options, p[i].key);
         bool focused = v->options->complete && i + 1 == pairs->count;
 
         json_begin_object(j);
         json_write_name(j, "type");
         json_write_int(j, o->type);
         json_write_name(j, "name");
-        json_write_text(j, choose_unlocalized_name(o->name, o->name_default));
+        json_write_text(j, choose_original_name(o->name, o->name_default));
         json_write_name(j, "value");
         if (focused)
             json_write_text(j, p[i].value);
@@ -270,7 +272,7 @@ static bool write_options_json(struct invoke_command_state *v, struct json_write
                                const struct list *options, const struct list *words, size_t from)
 {
     const struct command_word *w = words->items;
-    const struct indexed_option *sub =
+    const struct option_from_command_index *sub =
         from < words->count && !w[from].colon ? find_option_by_name(options, w[from].text) : NULL;
     struct list pairs = { 0 };
 
@@ -280,7 +282,7 @@ static bool write_options_json(struct invoke_command_state *v, struct json_write
         json_write_name(j, "type");
         json_write_int(j, sub->type);
         json_write_name(j, "name");
-        json_write_text(j, choose_unlocalized_name(sub->name, sub->name_default));
+        json_write_text(j, choose_original_name(sub->name, sub->name_default));
         json_write_name(j, "options");
         if (!write_options_json(v, j, &sub->options.value, words, from + 1))
             return false;
@@ -298,7 +300,7 @@ static bool write_options_json(struct invoke_command_state *v, struct json_write
 
 static bool write_target_of_context_command_json(struct invoke_command_state *v,
                                                  struct json_writer *j,
-                                                 const struct indexed_command *k)
+                                                 const struct command_from_command_index *k)
 {
     const struct invoke_options *o = v->options;
     snowflake id = 0;
@@ -327,7 +329,8 @@ static void write_attachments_json(struct invoke_command_state *v, struct json_w
 }
 
 static bool write_interaction_data_json(struct invoke_command_state *v, struct json_writer *j,
-                                        const struct indexed_command *k, const struct list *words)
+                                        const struct command_from_command_index *k,
+                                        const struct list *words)
 {
     bool ok = true;
 
@@ -339,7 +342,7 @@ static bool write_interaction_data_json(struct invoke_command_state *v, struct j
     json_write_name(j, "type");
     json_write_int(j, k->type);
     json_write_name(j, "name");
-    json_write_text(j, choose_unlocalized_name(k->name, k->name_default));
+    json_write_text(j, choose_original_name(k->name, k->name_default));
     if (k->guild_id.given == GIVEN) {
         json_write_name(j, "guild_id");
         json_write_id(j, k->guild_id.value);
@@ -373,8 +376,8 @@ bool parse_command_line(struct invoke_command_state *v, const char *line,
         return print_invoke_error(
             "a command must be \"/name option:value\", or the name of a command for --user or "
             "--message");
-    const struct indexed_command *k =
-        find_indexed_command(v, slash ? ((struct command_word *)words.items)->text : text, types);
+    const struct command_from_command_index *k = find_command_in_command_index(
+        v, slash ? ((struct command_word *)words.items)->text : text, types);
     if (!k)
         return false;
     buf_init(&out, 1024 * 1024);

@@ -106,7 +106,7 @@ static bool interaction_was_sent_to_bot(const struct traffic_entry *r)
 /* Returns why the reply failed according to the traffic records, or NULL. Sets *ret_sent to true if
  * the bot received the interaction. */
 static const char *reason_in_records(struct invoke_command_state *v,
-                                     struct invoke_step_outcome *out,
+                                     struct invocation_step_outcome *out,
                                      const struct failure_records *page, bool *ret_sent)
 {
     const struct traffic_entry *r = page->records.items;
@@ -129,7 +129,7 @@ enum { LATE_REPLY_TRIES = 5, LATE_REPLY_WAIT_MS = 200 };
 /* Waits up to one second for a late reply, because a bot that received the interaction may still
  * reply. The traffic record of the reply shows its delay. */
 const char *find_reason_of_missing_reply(struct invoke_command_state *v,
-                                         struct invoke_step_outcome *out)
+                                         struct invocation_step_outcome *out)
 {
     for (int i = 0; i < LATE_REPLY_TRIES; i++) {
         const struct failure_records *page = read_interaction_traffic(v, out->interaction_id);

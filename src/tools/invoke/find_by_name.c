@@ -86,7 +86,7 @@ static bool find_channel_in_guild(struct invoke_command_state *v, const struct n
     return true;
 }
 
-bool read_channel_of_command_line(struct invoke_command_state *v)
+bool find_channel_of_option(struct invoke_command_state *v)
 {
     struct str name = str_of(v->options->channel), guild = { 0 };
     const char *slash = name.n ? memchr(name.p, '/', name.n) : NULL;

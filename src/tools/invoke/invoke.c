@@ -76,14 +76,14 @@ void *invoke_get_json(struct invoke_command_state *v, const struct type *type, c
 
 static enum invoke_status run_invoke_steps(struct invoke_command_state *v, const char *line)
 {
-    struct invoke_step s = { .name = v->options->complete ? "complete" : "command",
-                             .type = v->options->complete ? 4 : 2 };
-    struct invoke_step_outcome out = { 0 };
+    struct invocation_step s = { .name = v->options->complete ? "complete" : "command",
+                                 .type = v->options->complete ? 4 : 2 };
+    struct invocation_step_outcome out = { 0 };
 
     if (line) {
         if (!parse_command_line(v, line, &s.application_id, &s.data))
             return INVOKE_USAGE;
-        out = submit_modal_if_requested(v, run_invoke_step(v, &s));
+        out = submit_modal_if_requested(v, run_invocation_step(v, &s));
         if (out.status || !v->options->press)
             return out.status;
         if (!out.message)
@@ -91,7 +91,7 @@ static enum invoke_status run_invoke_steps(struct invoke_command_state *v, const
                                       v->options->press),
                    INVOKE_USAGE;
     } else {
-        out.message = read_message_option(v);
+        out.message = fetch_message_named_by_option(v);
     }
     return out.message
                ? submit_modal_if_requested(v, press_message_component(v, out.message)).status
@@ -173,7 +173,7 @@ bool invoke_connect(struct invoke_command_state *v, const struct config *config)
     if (!v->wire)
         return false;
     if (!o->url)
-        api_client_trust_server(v->wire, config->data);
+        api_client_trust_only_server_of_folder(v->wire, config->data);
     if (!o->as)
         api_client_set_token(v->wire, o->token);
     return !o->as || get_user_token(v, config);
@@ -187,8 +187,7 @@ static enum invoke_status connect_and_run_invocation(struct invoke_command_state
     if (!invoke_connect(v, config))
         return v->wire ? INVOKE_ERROR : INVOKE_USAGE;
     if (api_client_connect_gateway(v->wire))
-        status =
-            read_channel_of_command_line(v) ? run_invocation_and_check_fill(v, line) : INVOKE_USAGE;
+        status = find_channel_of_option(v) ? run_invocation_and_check_fill(v, line) : INVOKE_USAGE;
     invoke_revoke_token(v);
     return status;
 }

@@ -50,7 +50,7 @@ bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2
 
 /* --- find_by_name.c ------------------------------------------------------------------- */
 
-bool read_channel_of_command_line(struct invoke_command_state *v);
+bool find_channel_of_option(struct invoke_command_state *v);
 /* Find an object of the guild by id, mention or name; print an error and return 0 on failure. */
 snowflake find_user_by_text(struct invoke_command_state *v, struct str text);
 snowflake find_role_by_text(struct invoke_command_state *v, struct str text);
@@ -86,10 +86,10 @@ struct received_message {
     struct str content, embeds, components, attachments; /* the last three are JSON */
     int64_t flags;
     struct opt_str nonce;
-    struct opt_object interaction_metadata; /* struct received_metadata */
+    struct opt_object interaction_metadata; /* struct received_interaction_metadata */
     struct str raw;
 };
-struct received_metadata {
+struct received_interaction_metadata {
     snowflake id;
     struct opt_id original_response_message_id;
 };
@@ -102,14 +102,14 @@ struct received_modal {
 };
 
 /* Result of one step: a command, autocomplete, the press of a button, or a form. */
-struct invoke_step_outcome {
+struct invocation_step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
     enum invoke_status status;
     snowflake interaction_id; /* id of the interaction; 0 if it was not created */
     snowflake pressed;        /* id of the message with the pressed component; 0 in other steps */
     const struct received_message *message;
     const struct received_modal *modal;
-    struct list choices;    /* struct received_choice */
+    struct list choices;    /* struct received_autocomplete_choice */
     struct list follow_ups; /* items: const struct received_message * */
     struct str choices_raw;
     bool acknowledged;
@@ -117,7 +117,7 @@ struct invoke_step_outcome {
     int http_status;    /* HTTP status if the server refused the request, otherwise 0 */
     struct str refusal;
 };
-struct received_choice {
+struct received_autocomplete_choice {
     struct str name, value; /* value: JSON */
     struct opt_str name_localized;
 };
@@ -125,19 +125,19 @@ struct received_choice {
 const struct received_message *decode_received_message(struct invoke_command_state *v,
                                                        struct str json);
 
-void wait_for_step_outcome(struct invoke_command_state *v, struct str nonce,
-                           struct invoke_step_outcome *out);
+void wait_for_interaction_outcome(struct invoke_command_state *v, struct str nonce,
+                                  struct invocation_step_outcome *out);
 
 /* --- failure_reason.c ----------------------------------------------------------------- */
 
 /* Finds in the running server's traffic log why there is no reply; returns NULL if unknown. An
  * invalid reply sets INVOKE_FAILED, even if the server still waits for another reply. */
 const char *find_reason_of_missing_reply(struct invoke_command_state *v,
-                                         struct invoke_step_outcome *out);
+                                         struct invocation_step_outcome *out);
 
 /* --- steps.c -------------------------------------------------------------------------- */
 
-struct invoke_step {
+struct invocation_step {
     const char *name;
     int64_t type; /* interaction type */
     snowflake application_id;
@@ -148,19 +148,20 @@ struct invoke_step {
 };
 
 /* Sends the interaction, waits for the outcome and prints it. */
-struct invoke_step_outcome run_invoke_step(struct invoke_command_state *v,
-                                           const struct invoke_step *s);
-struct invoke_step_outcome press_message_component(struct invoke_command_state *v,
-                                                   const struct received_message *m);
+struct invocation_step_outcome run_invocation_step(struct invoke_command_state *v,
+                                                   const struct invocation_step *s);
+struct invocation_step_outcome press_message_component(struct invoke_command_state *v,
+                                                       const struct received_message *m);
 /* Submits the form that the step returned, if --fill is set. */
-struct invoke_step_outcome submit_modal_if_requested(struct invoke_command_state *v,
-                                                     struct invoke_step_outcome before);
+struct invocation_step_outcome submit_modal_if_requested(struct invoke_command_state *v,
+                                                         struct invocation_step_outcome before);
 /* Returns the message that --message names; prints an error and returns NULL on failure. */
-const struct received_message *read_message_option(struct invoke_command_state *v);
+const struct received_message *fetch_message_named_by_option(struct invoke_command_state *v);
 
 /* --- show.c --------------------------------------------------------------------------- */
 
 /* Prints the outcome as text, or with --json as a line of JSON. */
-void print_step_outcome(struct invoke_command_state *v, const struct invoke_step_outcome *out);
+void print_interaction_outcome(struct invoke_command_state *v,
+                               const struct invocation_step_outcome *out);
 
 #endif

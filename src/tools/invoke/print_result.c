@@ -32,7 +32,7 @@ static void write_raw_json_field_if_given(struct json_writer *j, struct str name
     json_write_raw(j, value);
 }
 
-static void write_outcome_json(const struct invoke_step_outcome *out, struct buf *text)
+static void write_outcome_json(const struct invocation_step_outcome *out, struct buf *text)
 {
     struct json_writer j = json_writer_to_buf(text);
 
@@ -192,7 +192,7 @@ static void print_received_message(struct invoke_command_state *v, const struct 
     print_components(&components);
 }
 
-static void print_autocomplete_choice(const struct received_choice *c)
+static void print_autocomplete_choice(const struct received_autocomplete_choice *c)
 {
     struct str name = c->name_localized.given == GIVEN ? c->name_localized.value : c->name;
 
@@ -200,14 +200,15 @@ static void print_autocomplete_choice(const struct received_choice *c)
 }
 
 static void print_outcome_text(struct invoke_command_state *v,
-                               const struct invoke_step_outcome *out)
+                               const struct invocation_step_outcome *out)
 {
     if (out->message)
         print_received_message(v, out->message);
     for (size_t i = 0; i < out->follow_ups.count; i++)
         print_received_message(v, ((const struct received_message **)out->follow_ups.items)[i]);
     for (size_t i = 0; i < out->choices.count; i++)
-        print_autocomplete_choice(&((const struct received_choice *)out->choices.items)[i]);
+        print_autocomplete_choice(
+            &((const struct received_autocomplete_choice *)out->choices.items)[i]);
     if (out->modal) {
         struct list parts = components_decode_json(v->arena, out->modal->components);
 
@@ -228,7 +229,8 @@ static void print_outcome_text(struct invoke_command_state *v,
         printf("The app acknowledged the interaction without a message.\n");
 }
 
-void print_step_outcome(struct invoke_command_state *v, const struct invoke_step_outcome *out)
+void print_interaction_outcome(struct invoke_command_state *v,
+                               const struct invocation_step_outcome *out)
 {
     struct buf text;
 

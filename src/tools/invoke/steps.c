@@ -10,7 +10,7 @@ enum { READING_DELAY_MS = 300 };
 
 /* --- one step ------------------------------------------------------------------------- */
 
-static void write_interaction_json(struct invoke_command_state *v, const struct invoke_step *s,
+static void write_interaction_json(struct invoke_command_state *v, const struct invocation_step *s,
                                    struct str nonce, struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
@@ -51,12 +51,12 @@ static void sleep_before_pressing_or_filling(const struct invoke_command_state *
         nanosleep(&(struct timespec){ .tv_nsec = READING_DELAY_MS * 1000000L }, NULL);
 }
 
-struct invoke_step_outcome run_invoke_step(struct invoke_command_state *v,
-                                           const struct invoke_step *s)
+struct invocation_step_outcome run_invocation_step(struct invoke_command_state *v,
+                                                   const struct invocation_step *s)
 {
-    struct invoke_step_outcome out = { .step = s->name,
-                                       .status = INVOKE_ERROR,
-                                       .pressed = s->pressed };
+    struct invocation_step_outcome out = { .step = s->name,
+                                           .status = INVOKE_ERROR,
+                                           .pressed = s->pressed };
     struct str nonce = str_printf(v->arena, "%" PRIu32 "%09" PRIu32, randombytes_random(),
                                   randombytes_uniform(1000000000));
     struct api_client_response a;
@@ -71,7 +71,7 @@ struct invoke_step_outcome run_invoke_step(struct invoke_command_state *v,
     buf_clear(&body);
     v->file_count = 0;
     if (sent && a.status == 204) {
-        wait_for_step_outcome(v, nonce, &out);
+        wait_for_interaction_outcome(v, nonce, &out);
     } else if (sent) {
         out.status = INVOKE_REFUSED;
         out.http_status = a.status;
@@ -80,7 +80,7 @@ struct invoke_step_outcome run_invoke_step(struct invoke_command_state *v,
     if (out.status == INVOKE_FAILED || out.status == INVOKE_TIMED_OUT)
         out.reason = find_reason_of_missing_reply(v, &out);
     v->app_replied = out.status == INVOKE_REPLIED;
-    print_step_outcome(v, &out);
+    print_interaction_outcome(v, &out);
     return out;
 }
 
@@ -166,17 +166,17 @@ static bool format_component_press_data(struct invoke_command_state *v,
     return ok && !arena_is_incomplete(v->arena);
 }
 
-struct invoke_step_outcome press_message_component(struct invoke_command_state *v,
-                                                   const struct received_message *m)
+struct invocation_step_outcome press_message_component(struct invoke_command_state *v,
+                                                       const struct received_message *m)
 {
-    struct invoke_step s = { .name = "press", .type = 3, .message = m, .pressed = m->id };
-    struct invoke_step_outcome none = { .status = INVOKE_USAGE };
+    struct invocation_step s = { .name = "press", .type = 3, .message = m, .pressed = m->id };
+    struct invocation_step_outcome none = { .status = INVOKE_USAGE };
 
     s.application_id = m->application_id.given == GIVEN ? m->application_id.value : m->author->id;
-    return format_component_press_data(v, m, &s.data) ? run_invoke_step(v, &s) : none;
+    return format_component_press_data(v, m, &s.data) ? run_invocation_step(v, &s) : none;
 }
 
-const struct received_message *read_message_option(struct invoke_command_state *v)
+const struct received_message *fetch_message_named_by_option(struct invoke_command_state *v)
 {
     struct api_client_response a;
     char path[128];
@@ -291,15 +291,15 @@ static bool format_form_data(struct invoke_command_state *v, const struct receiv
     return ok && !arena_is_incomplete(v->arena) && check_all_form_values_used(&pairs);
 }
 
-struct invoke_step_outcome submit_modal_if_requested(struct invoke_command_state *v,
-                                                     struct invoke_step_outcome before)
+struct invocation_step_outcome submit_modal_if_requested(struct invoke_command_state *v,
+                                                         struct invocation_step_outcome before)
 {
-    struct invoke_step s = { .name = "fill", .type = 5, .pressed = before.pressed };
-    struct invoke_step_outcome none = { .status = INVOKE_USAGE };
+    struct invocation_step s = { .name = "fill", .type = 5, .pressed = before.pressed };
+    struct invocation_step_outcome none = { .status = INVOKE_USAGE };
 
     if (before.status || !before.modal || !v->options->fill)
         return before;
     v->filled = true;
     s.application_id = before.modal->application->id;
-    return format_form_data(v, before.modal, &s.data) ? run_invoke_step(v, &s) : none;
+    return format_form_data(v, before.modal, &s.data) ? run_invocation_step(v, &s) : none;
 }

@@ -26,12 +26,12 @@ static const struct schema user_schema = { .size = sizeof(struct received_user),
 static const struct type type_received_user = { .kind = KIND_OBJECT, .schema = &user_schema };
 
 static const struct field metadata_fields[] = {
-    { FIELD(struct received_metadata, id), .type = &type_id },
-    { FIELD(struct received_metadata, original_response_message_id), .type = &type_id,
+    { FIELD(struct received_interaction_metadata, id), .type = &type_id },
+    { FIELD(struct received_interaction_metadata, original_response_message_id), .type = &type_id,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema metadata_schema = { .size = sizeof(struct received_metadata),
+static const struct schema metadata_schema = { .size = sizeof(struct received_interaction_metadata),
                                                .fields = metadata_fields };
 static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 
@@ -68,13 +68,13 @@ static const struct schema modal_schema = { .size = sizeof(struct received_modal
 static const struct type type_modal = { .kind = KIND_OBJECT, .schema = &modal_schema };
 
 static const struct field choice_fields[] = {
-    { FIELD(struct received_choice, name), .type = &type_text },
-    { FIELD(struct received_choice, name_localized), .type = &type_text,
+    { FIELD(struct received_autocomplete_choice, name), .type = &type_text },
+    { FIELD(struct received_autocomplete_choice, name_localized), .type = &type_text,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct received_choice, value), .type = &type_raw },
+    { FIELD(struct received_autocomplete_choice, value), .type = &type_raw },
     { 0 },
 };
-static const struct schema choice_schema = { .size = sizeof(struct received_choice),
+static const struct schema choice_schema = { .size = sizeof(struct received_autocomplete_choice),
                                              .fields = choice_fields };
 static const struct type type_choice = { .kind = KIND_OBJECT, .schema = &choice_schema };
 static const struct type type_choices = { .kind = KIND_ARRAY, .of = &type_choice };
@@ -114,7 +114,7 @@ struct event_wait {
     struct invoke_command_state *v;
     struct str nonce; /* JSON */
     int64_t until;
-    struct invoke_step_outcome *out;
+    struct invocation_step_outcome *out;
     bool over;
 };
 
@@ -131,7 +131,7 @@ static void set_timeout_of_event_wait(struct event_wait *w, int64_t seconds)
 /* Ends the wait if there is a reply and the requested number of follow-ups. */
 static void end_wait_if_complete(struct event_wait *w)
 {
-    const struct invoke_step_outcome *out = w->out;
+    const struct invocation_step_outcome *out = w->out;
 
     if (out->message && !is_deferred_reply(out->message)) {
         w->out->status = INVOKE_REPLIED;
@@ -143,8 +143,8 @@ static void end_wait_if_complete(struct event_wait *w)
 
 static void on_message_create(struct event_wait *w, const struct received_message *m)
 {
-    const struct received_metadata *about = m->interaction_metadata.value;
-    struct invoke_step_outcome *out = w->out;
+    const struct received_interaction_metadata *about = m->interaction_metadata.value;
+    struct invocation_step_outcome *out = w->out;
 
     if (m->nonce.given == GIVEN && str_eq(m->nonce.value, w->nonce))
         out->message = m;
@@ -157,7 +157,7 @@ static void on_message_create(struct event_wait *w, const struct received_messag
 
 static void on_message_update(struct event_wait *w, const struct received_message *m)
 {
-    struct invoke_step_outcome *out = w->out;
+    struct invocation_step_outcome *out = w->out;
     bool answer = out->message && out->message->id == m->id,
          pressed = out->pressed == m->id && out->acknowledged;
 
@@ -170,7 +170,7 @@ static void on_message_update(struct event_wait *w, const struct received_messag
 /* Handles the deletion of a message: after it, the app may send another reply or none. */
 static void on_message_delete(struct event_wait *w, const struct received_event *t)
 {
-    struct invoke_step_outcome *out = w->out;
+    struct invocation_step_outcome *out = w->out;
 
     if (!out->message || out->message->id != t->id)
         return;
@@ -206,7 +206,7 @@ static void on_autocomplete_choices(struct event_wait *w, const struct received_
 static void on_interaction_event(struct event_wait *w, struct str name,
                                  const struct received_event *t, struct str json)
 {
-    struct invoke_step_outcome *out = w->out;
+    struct invocation_step_outcome *out = w->out;
 
     if (str_is(name, "INTERACTION_CREATE")) {
         out->interaction_id = t->id;
@@ -249,8 +249,8 @@ static void handle_gateway_event(struct event_wait *w, const struct api_client_e
         on_interaction_event(w, e->name, t, e->data);
 }
 
-void wait_for_step_outcome(struct invoke_command_state *v, struct str nonce,
-                           struct invoke_step_outcome *out)
+void wait_for_interaction_outcome(struct invoke_command_state *v, struct str nonce,
+                                  struct invocation_step_outcome *out)
 {
     struct event_wait w = {
         .v = v,

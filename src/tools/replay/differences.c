@@ -35,7 +35,7 @@ static void append_difference_sentence(struct body_comparison *c, struct str pat
     append_shortened_json_value(c->out, now);
 }
 
-static enum json_kind json_kind_of(struct str json, struct arena *arena)
+static enum json_value_kind json_kind_of(struct str json, struct arena *arena)
 {
     struct json_reader r;
 
@@ -172,7 +172,7 @@ static void compare_json_arrays(struct body_comparison *c, struct str path, stru
 static void compare_json_values(struct body_comparison *c, struct str path, struct str recorded,
                                 struct str now)
 {
-    enum json_kind kind = json_kind_of(recorded, c->arena);
+    enum json_value_kind kind = json_kind_of(recorded, c->arena);
 
     if (str_eq(recorded, now))
         return;

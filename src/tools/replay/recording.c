@@ -47,7 +47,7 @@ static const struct schema line_schema = { .size = sizeof(struct recorded_line),
                                            .fields = line_fields };
 static const struct type type_line = { .kind = KIND_OBJECT, .schema = &line_schema };
 
-struct str path_without_version(struct str path)
+struct str remove_version_from_path(struct str path)
 {
     struct str rest;
 
@@ -81,7 +81,7 @@ static void add_recorded_call(struct recorded_traffic *r, const struct recorded_
 
     r->calls[r->call_count++] = (struct recorded_call){
         .method = l->method.value,
-        .path = path_without_version(path),
+        .path = remove_version_from_path(path),
         .query = query,
         .request = l->request.value,
         .reply = l->reply.value,

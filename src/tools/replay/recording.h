@@ -34,7 +34,7 @@ struct recorded_traffic {
 bool recorded_traffic_read(const char *path, struct arena *arena, struct recorded_traffic *ret);
 
 /* Removes "/api" and the version from a path. */
-struct str path_without_version(struct str path);
+struct str remove_version_from_path(struct str path);
 /* Returns whether the paths are equal; "***" in the recorded path matches any segment. */
 bool recorded_path_matches(struct str recorded, struct str path);
 

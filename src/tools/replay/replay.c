@@ -268,7 +268,7 @@ static void respond_to_additional_call(struct replay *p, struct http_exchange *x
 static void on_replay_request(void *arg, struct http_exchange *x)
 {
     struct replay *p = arg;
-    struct str method = x->request->method_text, path = path_without_version(x->request->path),
+    struct str method = x->request->method_text, path = remove_version_from_path(x->request->path),
                body = request_json_text(x);
     struct recorded_call *c = find_recorded_call(p, method, path, x->request->query, body);
     struct buf out;
@@ -291,7 +291,7 @@ static void on_replay_request(void *arg, struct http_exchange *x)
     respond_as_recorded(p, x, c);
 }
 
-static struct body_limits replay_body_limits(void *arg, const struct http_request *r)
+static struct body_limits get_body_limits_of_replay(void *arg, const struct http_request *r)
 {
     (void)arg, (void)r;
     return (struct body_limits){ REPLAY_MAX_BODY, REPLAY_MAX_BODY };
@@ -356,7 +356,7 @@ static void on_bot_identify(struct replay_socket *s, struct str d, struct arena 
     const struct bot_identify *identify = schema_decode_or_null(&type_bot_identify, d, arena);
 
     if (identify && identify->compress.value)
-        message_stream_compress(s->stream);
+        message_stream_enable_compression(s->stream);
     p->socket = s;
     if (!p->ready_ns)
         p->ready_ns = p->last_progress_ns = clock_monotonic_ns();
@@ -545,7 +545,7 @@ static int run_replay(struct replay *p, const char *host, int port)
                                            .idle_timeout_ms = 75 * 1000,
                                            .via = "1.1 guildhall" };
     struct http_server_callbacks app = { .arg = p,
-                                         .body_limits = replay_body_limits,
+                                         .body_limits = get_body_limits_of_replay,
                                          .request = on_replay_request,
                                          .refusal = append_error_response_body,
                                          .upgrade = on_replay_upgrade };
@@ -559,10 +559,10 @@ static int run_replay(struct replay *p, const char *host, int port)
         printf("Start the bot with the API base http://%.*s/api and any token.\n",
                STR_ARGS(p->own_authority));
         fflush(stdout);
-        loop_call_and_wait(loops_get_loop_at(loops, 0), start_replay_timer, p);
+        loop_run_function_and_wait(loops_get_loop_at(loops, 0), start_replay_timer, p);
         while (!p->finished)
             usleep(REPLAY_TICK_MS * 1000);
-        loop_call_and_wait(loops_get_loop_at(loops, 0), stop_replay_timer, p);
+        loop_run_function_and_wait(loops_get_loop_at(loops, 0), stop_replay_timer, p);
         http_server_stop(server, 0);
         status = print_replay_result(p);
     }

@@ -109,8 +109,8 @@ static int64_t sum_of_guild_weights_before(const struct seed_options *o, int64_t
 
 static int64_t count_members_of_guilds_before(const struct seed_options *o, int64_t guild)
 {
-    return items_before_part(o->members, sum_of_guild_weights_before(o, guild),
-                             sum_of_guild_weights_before(o, o->guilds));
+    return count_elements_before_part(o->members, sum_of_guild_weights_before(o, guild),
+                                      sum_of_guild_weights_before(o, o->guilds));
 }
 
 int64_t seed_guild_size(const struct seed_options *o, int64_t guild)
@@ -128,8 +128,10 @@ int64_t seed_member_account(const struct seed_options *o, int64_t guild, int64_t
 
     if (window > o->users)
         window = o->users;
-    int64_t first = o->guilds > 1 ? items_before_part(o->users - window, guild, o->guilds - 1) : 0;
-    int64_t low = items_before_part(window, j, size), high = items_before_part(window, j + 1, size);
+    int64_t first =
+        o->guilds > 1 ? count_elements_before_part(o->users - window, guild, o->guilds - 1) : 0;
+    int64_t low = count_elements_before_part(window, j, size),
+            high = count_elements_before_part(window, j + 1, size);
     return first + low +
            (int64_t)(seed_random(o, RANDOM_MEMBER, guild, j) %
                      (uint64_t)(high > low ? high - low : 1));
@@ -172,14 +174,14 @@ static int64_t text_channel_index_of_channel(int64_t channel)
 
 int64_t seed_guild_message_count(const struct seed_options *o, int64_t guild)
 {
-    return items_before_part(o->messages, guild + 1, o->guilds) -
-           items_before_part(o->messages, guild, o->guilds);
+    return count_elements_before_part(o->messages, guild + 1, o->guilds) -
+           count_elements_before_part(o->messages, guild, o->guilds);
 }
 
 static int64_t number_of_first_channel_message(const struct seed_options *o, int64_t guild,
                                                int64_t n)
 {
-    return items_before_part(seed_guild_message_count(o, guild), n, text_channel_count(o));
+    return count_elements_before_part(seed_guild_message_count(o, guild), n, text_channel_count(o));
 }
 
 int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_t j)
@@ -195,7 +197,7 @@ int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_
 snowflake seed_message_id(const struct seed_options *o, int64_t guild, int64_t j)
 {
     return nth_id_spread_over_time(o, MESSAGES_FROM, MESSAGES_FOR, o->messages,
-                                   items_before_part(o->messages, guild, o->guilds) + j);
+                                   count_elements_before_part(o->messages, guild, o->guilds) + j);
 }
 
 snowflake seed_last_message_id(const struct seed_options *o, int64_t guild, int64_t channel)
@@ -210,10 +212,10 @@ snowflake seed_last_message_id(const struct seed_options *o, int64_t guild, int6
 
 int64_t seed_message_reaction_count(const struct seed_options *o, int64_t guild, int64_t j)
 {
-    int64_t n = items_before_part(o->messages, guild, o->guilds) + j;
+    int64_t n = count_elements_before_part(o->messages, guild, o->guilds) + j;
 
-    return items_before_part(o->reactions, n + 1, o->messages) -
-           items_before_part(o->reactions, n, o->messages);
+    return count_elements_before_part(o->reactions, n + 1, o->messages) -
+           count_elements_before_part(o->reactions, n, o->messages);
 }
 
 struct str seed_message_text(const struct seed_options *o, int64_t guild, int64_t j)
@@ -252,7 +254,8 @@ int64_t seed_count_following_friends(const struct seed_options *o, int64_t n)
 
     if (o->friends == 0 || n < 0 || n >= from)
         return 0;
-    return items_before_part(o->friends, n + 1, from) - items_before_part(o->friends, n, from);
+    return count_elements_before_part(o->friends, n + 1, from) -
+           count_elements_before_part(o->friends, n, from);
 }
 
 /* --- validation of options ------------------------------------------------------------ */

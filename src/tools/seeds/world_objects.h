@@ -21,7 +21,7 @@ uint64_t seed_random(const struct seed_options *o, enum seed_random what, int64_
 
 /* Distributes n elements evenly over `parts` parts. Returns the number of elements before part
  * i. */
-static inline int64_t items_before_part(int64_t n, int64_t i, int64_t parts)
+static inline int64_t count_elements_before_part(int64_t n, int64_t i, int64_t parts)
 {
     return parts ? (int64_t)((__extension__(__int128) n * i) / parts) : 0;
 }

@@ -58,7 +58,7 @@ static enum err insert_user(struct tx *tx, const struct seed_options *o, struct 
                             .verified = true };
     at->i++;
     at->rows++;
-    return user_insert_row(tx, &u);
+    return user_insert_without_uniqueness_check(tx, &u);
 }
 
 static enum err insert_friend(struct tx *tx, const struct seed_options *o, int64_t account,
@@ -237,8 +237,8 @@ static enum err insert_reactions(struct tx *tx, const struct seed_options *o,
     enum err e = OK;
 
     for (int64_t i = 0; !e && i < SEED_MAX_EMOJI; i++) {
-        int64_t n = items_before_part(count, i + 1, SEED_MAX_EMOJI) -
-                    items_before_part(count, i, SEED_MAX_EMOJI);
+        int64_t n = count_elements_before_part(count, i + 1, SEED_MAX_EMOJI) -
+                    count_elements_before_part(count, i, SEED_MAX_EMOJI);
 
         if (n)
             e = insert_reaction(tx, o, at->i, m, i, n);

@@ -59,7 +59,7 @@ void api_client_free(struct api_client *w)
     mem_free(w);
 }
 
-void api_client_trust_server(struct api_client *w, const char *folder)
+void api_client_trust_only_server_of_folder(struct api_client *w, const char *folder)
 {
     struct buf out;
 

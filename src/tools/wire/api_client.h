@@ -19,7 +19,7 @@ void api_client_free(struct api_client *w);
 /* Accepts, for https, only the certificate of the server that runs on this data folder, whatever
  * its host name is. Without this call, the certificate must be valid for the host and signed by a
  * CA of the system. */
-void api_client_trust_server(struct api_client *w, const char *folder);
+void api_client_trust_only_server_of_folder(struct api_client *w, const char *folder);
 
 void api_client_silence_errors(struct api_client *w);
 

@@ -51,7 +51,7 @@ void bot_session_free(struct bot_session *s)
     mem_free(s);
 }
 
-void bot_session_forget_gateway_session(struct bot_session *s)
+void bot_session_drop_resume_point(struct bot_session *s)
 {
     s->point = (struct gateway_resume_point){ 0 };
     session_disconnect(s);
@@ -114,7 +114,7 @@ static bool send_first_message(struct bot_session *s)
     write_token_and_session(s, &j);
     json_end_object(&j);
     json_end_object(&j);
-    bool ok = wire_send_frame(s->client, WS_TEXT, buf_as_str(&out));
+    bool ok = api_client_send_websocket_frame(s->client, WS_TEXT, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }
@@ -137,7 +137,8 @@ static bool receive_hello(struct bot_session *s)
 
     if (api_client_wait_for_websocket_text(s->client, until, s->arena, &text) != CLIENT_EVENT)
         return false;
-    const struct wire_envelope *e = schema_decode_or_null(&type_wire_envelope, text, s->arena);
+    const struct received_gateway_message *e =
+        schema_decode_or_null(&type_wire_envelope, text, s->arena);
     const struct hello_data *hello = e && e->op == GATEWAY_HELLO
                                          ? schema_decode_or_null(&type_hello, e->d.value, s->arena)
                                          : NULL;
@@ -161,7 +162,8 @@ static bool session_connect(struct bot_session *s)
     s->client->public_only = s->public_only;
     s->client->seq = s->point.seq;
     s->client->line = api_connection_open(s->client);
-    return s->client->line && wire_send_handshake(s->client, "/?v=10&encoding=json") &&
+    return s->client->line &&
+           api_client_send_websocket_handshake(s->client, "/?v=10&encoding=json") &&
            receive_hello(s) && send_first_message(s);
 }
 
@@ -225,7 +227,7 @@ static enum bot_session_result session_end_connection(struct bot_session *s,
 
     session_disconnect(s);
     if (code == 4007 || code == 4009)
-        bot_session_forget_gateway_session(s);
+        bot_session_drop_resume_point(s);
     if (!refusal)
         return SESSION_LOST;
     ret->data = str_of(refusal);
@@ -233,14 +235,14 @@ static enum bot_session_result session_end_connection(struct bot_session *s,
 }
 
 /* Handles a gateway message that is not an event. Returns whether the connection continues. */
-static bool handle_control_message(struct bot_session *s, const struct wire_envelope *e)
+static bool handle_control_message(struct bot_session *s, const struct received_gateway_message *e)
 {
     if (e->op == GATEWAY_HEARTBEAT)
         s->client->next_beat = 0;
     if (e->op == GATEWAY_HEARTBEAT_ACK)
         s->client->unanswered_beats = 0;
     if (e->op == GATEWAY_INVALID_SESSION && !str_is(e->d.value, "true"))
-        bot_session_forget_gateway_session(s);
+        bot_session_drop_resume_point(s);
     return e->op != GATEWAY_RECONNECT && e->op != GATEWAY_INVALID_SESSION;
 }
 
@@ -260,7 +262,8 @@ enum bot_session_result bot_session_wait_for_event(struct bot_session *s, int64_
             return SESSION_TIMEOUT;
         if (result != CLIENT_EVENT)
             return session_end_connection(s, ret);
-        const struct wire_envelope *e = schema_decode_or_null(&type_wire_envelope, text, arena);
+        const struct received_gateway_message *e =
+            schema_decode_or_null(&type_wire_envelope, text, arena);
         if (!e)
             continue;
         if (e->op != GATEWAY_DISPATCH) {

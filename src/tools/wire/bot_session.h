@@ -50,6 +50,6 @@ enum bot_session_result bot_session_wait_for_event(struct bot_session *s, int64_
                                                    struct arena *arena,
                                                    struct bot_session_event *ret);
 /* Drops the resume point of the session, so that the next session begins with READY. */
-void bot_session_forget_gateway_session(struct bot_session *s);
+void bot_session_drop_resume_point(struct bot_session *s);
 
 #endif

@@ -14,7 +14,7 @@ enum { CONNECT_TIMEOUT_S = 30 };
 
 /* --- frames --------------------------------------------------------------------------- */
 
-bool wire_send_frame(struct api_client *w, int opcode, struct str payload)
+bool api_client_send_websocket_frame(struct api_client *w, int opcode, struct str payload)
 {
     unsigned char head[WS_MAX_CLIENT_HEAD], mask[4];
     size_t n = 2;
@@ -77,7 +77,7 @@ static void send_heartbeat_if_due(struct api_client *w, int64_t now)
         return;
     w->next_beat = now + w->beat_ns;
     w->unanswered_beats++;
-    wire_send_frame(w, WS_TEXT, beat);
+    api_client_send_websocket_frame(w, WS_TEXT, beat);
 }
 
 static enum api_client_event_result report_connection_lost(struct api_client *w, struct str why)
@@ -110,7 +110,7 @@ static enum api_client_event_result receive_text_message(struct api_client *w, i
         if (n && opcode == WS_CLOSE)
             return report_connection_lost(w, payload.n > 2 ? str_skip_bytes(payload, 2) : STR(""));
         if (n && opcode == WS_PING)
-            wire_send_frame(w, WS_PONG, payload);
+            api_client_send_websocket_frame(w, WS_PONG, payload);
         if (n)
             continue;
         if (wait <= 0)
@@ -126,13 +126,13 @@ static enum api_client_event_result receive_text_message(struct api_client *w, i
 /* --- messages ------------------------------------------------------------------------- */
 
 static const struct field envelope_fields[] = {
-    { FIELD(struct wire_envelope, op), .type = &type_int },
-    { FIELD(struct wire_envelope, s), .type = &type_int, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct wire_envelope, t), .type = &type_text, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct wire_envelope, d), .type = &type_raw, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct received_gateway_message, op), .type = &type_int },
+    { FIELD(struct received_gateway_message, s), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct received_gateway_message, t), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct received_gateway_message, d), .type = &type_raw, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-static const struct schema envelope_schema = { .size = sizeof(struct wire_envelope),
+static const struct schema envelope_schema = { .size = sizeof(struct received_gateway_message),
                                                .fields = envelope_fields };
 const struct type type_wire_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
@@ -171,7 +171,8 @@ enum api_client_event_result api_client_wait_for_event(struct api_client *w, int
 
         if (result != CLIENT_EVENT)
             return result;
-        const struct wire_envelope *e = schema_decode_or_null(&type_wire_envelope, text, w->arena);
+        const struct received_gateway_message *e =
+            schema_decode_or_null(&type_wire_envelope, text, w->arena);
         if (!e && is_ready_event(text)) {
             *ret = (struct api_client_event){ STR("READY"), STR("{}") };
             return CLIENT_EVENT;
@@ -195,7 +196,7 @@ enum api_client_event_result api_client_wait_for_event(struct api_client *w, int
 
 /* --- connecting ----------------------------------------------------------------------- */
 
-bool wire_send_handshake(struct api_client *w, const char *target)
+bool api_client_send_websocket_handshake(struct api_client *w, const char *target)
 {
     unsigned char nonce[16];
     char key[32];
@@ -231,7 +232,8 @@ static bool receive_hello(struct api_client *w, int64_t until)
 
     if (receive_text_message(w, until, w->arena, &text) != CLIENT_EVENT)
         return false;
-    const struct wire_envelope *e = schema_decode_or_null(&type_wire_envelope, text, w->arena);
+    const struct received_gateway_message *e =
+        schema_decode_or_null(&type_wire_envelope, text, w->arena);
     const struct hello_or_ready_data *hello =
         e && e->op == GATEWAY_HELLO ? schema_decode_or_null(&type_hello, e->d.value, w->arena)
                                     : NULL;
@@ -266,7 +268,7 @@ static bool send_identify(struct api_client *w)
     json_end_object(&j);
     json_end_object(&j);
     json_end_object(&j);
-    bool ok = wire_send_frame(w, WS_TEXT, buf_as_str(&out));
+    bool ok = api_client_send_websocket_frame(w, WS_TEXT, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }
@@ -277,8 +279,8 @@ bool api_client_connect_gateway(struct api_client *w)
     struct api_client_event e = { 0 };
 
     w->line = api_connection_open(w);
-    if (!w->line || !wire_send_handshake(w, "/?v=9&encoding=json") || !receive_hello(w, until) ||
-        !send_identify(w))
+    if (!w->line || !api_client_send_websocket_handshake(w, "/?v=9&encoding=json") ||
+        !receive_hello(w, until) || !send_identify(w))
         return false;
     while (!str_is(e.name, "READY"))
         if (api_client_wait_for_event(w, until, &e) != CLIENT_EVENT)
@@ -292,7 +294,8 @@ bool api_client_connect_gateway(struct api_client *w)
 bool api_client_open_websocket(struct api_client *w, const char *target, struct str first)
 {
     w->line = api_connection_open(w);
-    return w->line && wire_send_handshake(w, target) && wire_send_frame(w, WS_TEXT, first);
+    return w->line && api_client_send_websocket_handshake(w, target) &&
+           api_client_send_websocket_frame(w, WS_TEXT, first);
 }
 
 enum api_client_event_result api_client_wait_for_websocket_text(struct api_client *w, int64_t until,

@@ -42,16 +42,16 @@ enum {
 };
 
 /* A message of the gateway. */
-struct wire_envelope {
+struct received_gateway_message {
     int64_t op;
     struct opt_int s;
     struct opt_str t, d; /* d: JSON; null in op 7 */
 };
 extern const struct type type_wire_envelope;
 
-bool wire_send_frame(struct api_client *w, int opcode, struct str payload);
+bool api_client_send_websocket_frame(struct api_client *w, int opcode, struct str payload);
 /* Requests the upgrade to a WebSocket and waits for the response. */
-bool wire_send_handshake(struct api_client *w, const char *target);
+bool api_client_send_websocket_handshake(struct api_client *w, const char *target);
 
 /* Connects to the server. If the server cannot be reached or is not trusted, prints an error and
  * returns NULL. */

@@ -32,8 +32,8 @@ static const struct type type_animation_id = { .kind = KIND_INT,
                                                .min = 0,
                                                .max = EFFECT_MAX_PREMIUM };
 
-static void check_animation_id_of_voice_effect(struct form *form, const struct json_path *here,
-                                               const void *object)
+static void refuse_invalid_animation_id(struct form *form, const struct json_path *here,
+                                        const void *object)
 {
     const struct effect_draft *in = object;
     struct json_path kind = json_path_key(here, STR("animation_type"));
@@ -63,7 +63,7 @@ static const struct schema effect_schema = {
     .name = "VoiceChannelEffectDraft",
     .size = sizeof(struct effect_draft),
     .fields = effect_fields,
-    .check = check_animation_id_of_voice_effect,
+    .check = refuse_invalid_animation_id,
     .doc = "An effect to send.",
 };
 static const struct type effect_body = { .kind = KIND_OBJECT, .schema = &effect_schema };
@@ -73,7 +73,7 @@ static const struct schema call_sound_schema = {
     .name = "CustomCallSoundDraft",
     .size = sizeof(struct effect_draft),
     .fields = sound_fields,
-    .check = check_animation_id_of_voice_effect,
+    .check = refuse_invalid_animation_id,
     .doc = "The animation for the caller's custom call sound.",
 };
 static const struct type sound_body = { .kind = KIND_OBJECT, .schema = &call_sound_schema };
@@ -166,10 +166,10 @@ static void emit_voice_channel_effect(struct call *call, const struct effect_dra
 
 static enum err find_custom_emoji(struct call *call, snowflake id, struct voice_effect_emoji *ret)
 {
-    struct emoji_user who = { .user_id = call->caller->id,
-                              .application_id = call->caller->application_id,
-                              .guild_id = call->target.channel->guild_id.value,
-                              .permissions = call->target.permissions };
+    struct emoji_use_context who = { .user_id = call->caller->id,
+                                     .application_id = call->caller->application_id,
+                                     .guild_id = call->target.channel->guild_id.value,
+                                     .permissions = call->target.permissions };
     struct emoji found;
     enum err e = emoji_find_usable(call->tx, &who, id, &found);
 

@@ -124,9 +124,9 @@ static struct node_lease *node_lease_of_internal_call(const struct call *call)
     return call_get_stage_data(call, "node_lease");
 }
 
-static void start_call_for_node_lease(struct node_lease *l, enum route_transaction_kind store,
-                                      enum err (*run)(struct call *call),
-                                      void (*done)(struct call *call, enum err e, void *arg))
+static void start_internal_call_for_node_lease(
+    struct node_lease *l, enum route_transaction_kind store, enum err (*run)(struct call *call),
+    void (*done)(struct call *call, enum err e, void *arg))
 {
     internal_call_start(l->api, l->loop,
                         &(struct internal_call){ .name = "voice_lease",
@@ -167,11 +167,11 @@ static void on_node_lease_renewed(struct call *call, enum err e, void *arg)
     l->more = l->more || e;
     l->running = !e && l->more && !api_is_draining(l->api);
     if (l->running)
-        start_call_for_node_lease(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up,
-                                  on_node_lease_renewed);
+        start_internal_call_for_node_lease(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up,
+                                           on_node_lease_renewed);
 }
 
-static enum err read_needs_state_clean_up(struct call *call)
+static enum err read_whether_states_need_clean_up(struct call *call)
 {
     struct node_lease *l = node_lease_of_internal_call(call);
     struct list dead;
@@ -182,12 +182,12 @@ static enum err read_needs_state_clean_up(struct call *call)
     return e ? e : dead.count ? ERR_NOT_FOUND : OK;
 }
 
-static void on_needs_clean_up_read(struct call *call, enum err e, void *arg)
+static void on_need_for_clean_up_read(struct call *call, enum err e, void *arg)
 {
     (void)call;
     if (e)
-        start_call_for_node_lease(arg, ROUTE_STORE_WRITE, renew_lease_and_clean_up,
-                                  on_node_lease_renewed);
+        start_internal_call_for_node_lease(arg, ROUTE_STORE_WRITE, renew_lease_and_clean_up,
+                                           on_node_lease_renewed);
     else
         ((struct node_lease *)arg)->running = false;
 }
@@ -203,11 +203,11 @@ static void on_node_lease_tick(struct deadline *d)
         return;
     l->running = true;
     if (l->more || (l->shared && l->ticks++ % RENEW_TICKS == 0))
-        start_call_for_node_lease(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up,
-                                  on_node_lease_renewed);
+        start_internal_call_for_node_lease(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up,
+                                           on_node_lease_renewed);
     else
-        start_call_for_node_lease(l, ROUTE_STORE_READ, read_needs_state_clean_up,
-                                  on_needs_clean_up_read);
+        start_internal_call_for_node_lease(l, ROUTE_STORE_READ, read_whether_states_need_clean_up,
+                                           on_need_for_clean_up_read);
 }
 
 /* Marks the voice states that the previous process with this node number left as waiting for
@@ -245,8 +245,8 @@ static void begin_node_lease_on_loop(struct loop *loop, void *arg)
     l->deadlines = deadline_list_new(loop, TICK_MS, false, on_node_lease_tick);
     deadline_restart(l->deadlines, &l->deadline);
     l->running = true; /* on_node_lease_renewed clears the flag */
-    start_call_for_node_lease(l, ROUTE_STORE_WRITE, mark_states_and_renew_lease,
-                              on_first_node_lease_renewal);
+    start_internal_call_for_node_lease(l, ROUTE_STORE_WRITE, mark_states_and_renew_lease,
+                                       on_first_node_lease_renewal);
 }
 
 enum err voice_node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *arg),
@@ -263,7 +263,7 @@ enum err voice_node_lease_begin(struct api *api, struct loop *loop, void (*on_ti
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->begun, NULL);
     *ret = l;
-    loop_call_and_wait(loop, begin_node_lease_on_loop, l);
+    loop_run_function_and_wait(loop, begin_node_lease_on_loop, l);
     pthread_mutex_lock(&l->lock);
     while (!l->cleared)
         pthread_cond_wait(&l->begun, &l->lock);
@@ -286,7 +286,7 @@ void voice_node_lease_end(struct node_lease *l)
 {
     if (!l)
         return;
-    loop_call_and_wait(l->loop, end_node_lease_on_loop, l);
+    loop_run_function_and_wait(l->loop, end_node_lease_on_loop, l);
     pthread_cond_destroy(&l->begun);
     pthread_mutex_destroy(&l->lock);
     mem_free(l);

@@ -28,10 +28,9 @@ static struct room_owner_watch *room_owner_watch_of_internal_call(const struct c
     return call_get_stage_data(call, "room_owner_watch");
 }
 
-static void start_call_for_room_owner_watch(struct room_owner_watch *w,
-                                            enum route_transaction_kind store,
-                                            enum err (*run)(struct call *call),
-                                            void (*done)(struct call *call, enum err e, void *arg))
+static void start_internal_call_for_room_owner_watch(
+    struct room_owner_watch *w, enum route_transaction_kind store,
+    enum err (*run)(struct call *call), void (*done)(struct call *call, enum err e, void *arg))
 {
     internal_call_start(w->api, w->loop,
                         &(struct internal_call){ .name = "voice_homes",
@@ -80,8 +79,8 @@ static void on_voice_rooms_handed_over(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (!e && w->more)
-        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
-                                        on_voice_rooms_handed_over);
+        start_internal_call_for_room_owner_watch(
+            w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes, on_voice_rooms_handed_over);
     else
         wake_waiting_thread(w, e);
 }
@@ -100,11 +99,12 @@ static void on_voice_rooms_assigned_to_nodes(struct call *call, enum err e, void
         log_warn("voice: cannot assign rooms to another node: %s", error_info(e)->message);
     w->running = !e && w->more;
     if (w->closing)
-        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
-                                        on_voice_rooms_handed_over);
+        start_internal_call_for_room_owner_watch(
+            w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes, on_voice_rooms_handed_over);
     else if (w->running)
-        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, assign_voice_rooms_without_live_node,
-                                        on_voice_rooms_assigned_to_nodes);
+        start_internal_call_for_room_owner_watch(w, ROUTE_STORE_WRITE,
+                                                 assign_voice_rooms_without_live_node,
+                                                 on_voice_rooms_assigned_to_nodes);
 }
 
 static enum err read_whether_voice_rooms_lack_nodes(struct call *call)
@@ -118,20 +118,21 @@ static void on_voice_rooms_without_nodes_read(struct call *call, enum err e, voi
     on_voice_rooms_assigned_to_nodes(call, e, arg);
 }
 
-void voice_room_node_watch_check(struct room_owner_watch *w)
+void voice_room_node_watch_on_second_tick(struct room_owner_watch *w)
 {
     if (!w || w->running || w->closing || api_is_draining(w->api))
         return;
     w->running = true;
-    start_call_for_room_owner_watch(w, ROUTE_STORE_READ, read_whether_voice_rooms_lack_nodes,
-                                    on_voice_rooms_without_nodes_read);
+    start_internal_call_for_room_owner_watch(w, ROUTE_STORE_READ,
+                                             read_whether_voice_rooms_lack_nodes,
+                                             on_voice_rooms_without_nodes_read);
 }
 
 static void start_publishing_endpoint_on_loop(struct loop *loop, void *arg)
 {
     (void)loop;
-    start_call_for_room_owner_watch(arg, ROUTE_STORE_WRITE, publish_voice_endpoint,
-                                    on_endpoint_published);
+    start_internal_call_for_room_owner_watch(arg, ROUTE_STORE_WRITE, publish_voice_endpoint,
+                                             on_endpoint_published);
 }
 
 static void start_handing_over_rooms_on_loop(struct loop *loop, void *arg)
@@ -142,15 +143,15 @@ static void start_handing_over_rooms_on_loop(struct loop *loop, void *arg)
     w->closing = true;
     /* if a call is running, the next call starts when the running call has ended */
     if (!w->running)
-        start_call_for_room_owner_watch(w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes,
-                                        on_voice_rooms_handed_over);
+        start_internal_call_for_room_owner_watch(
+            w, ROUTE_STORE_WRITE, hand_over_rooms_to_other_nodes, on_voice_rooms_handed_over);
 }
 
 static enum err run_on_loop_and_wait_for_call_end(struct room_owner_watch *w,
                                                   void (*start)(struct loop *loop, void *arg))
 {
     w->finished = false;
-    loop_call_and_wait(w->loop, start, w);
+    loop_run_function_and_wait(w->loop, start, w);
     pthread_mutex_lock(&w->lock);
     while (!w->finished)
         pthread_cond_wait(&w->ended, &w->lock);

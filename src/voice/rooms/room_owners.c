@@ -159,8 +159,8 @@ static enum err find_or_assign_node_of_voice_room(struct call *call, snowflake r
     return e;
 }
 
-enum err find_voice_endpoint_of_node_of_room(struct call *call, snowflake room_id,
-                                             struct str region, struct str *ret)
+enum err find_voice_endpoint_of_room(struct call *call, snowflake room_id, struct str region,
+                                     struct str *ret)
 {
     struct voice_node owner;
 

@@ -13,8 +13,8 @@
 /* Returns the endpoint (host and path) of a room's voice server. ret->p is NULL if no node carries
  * the room now; VOICE_SERVER_UPDATE is then sent later. A new room is assigned to this node if this
  * node carries voice. */
-enum err find_voice_endpoint_of_node_of_room(struct call *call, snowflake room_id,
-                                             struct str region, struct str *ret);
+enum err find_voice_endpoint_of_room(struct call *call, snowflake room_id, struct str region,
+                                     struct str *ret);
 enum err voice_room_belongs_to_this_node(struct call *call, snowflake room_id, bool *ret);
 /* Deletes the owner row of an empty room. */
 enum err voice_room_node_row_delete(struct call *call, snowflake room_id);
@@ -28,7 +28,7 @@ struct room_owner_watch;
 struct room_owner_watch *voice_room_node_watch_new(struct api *api, struct loop *loop);
 void voice_room_node_watch_free(struct room_owner_watch *w); /* accepts NULL */
 /* Call every second on the loop. */
-void voice_room_node_watch_check(struct room_owner_watch *w);
+void voice_room_node_watch_on_second_tick(struct room_owner_watch *w);
 /* voice_room_node_watch_accept_rooms makes this node accept rooms, at the given endpoint.
  * voice_room_node_watch_hand_over_rooms moves the rooms of this node to other nodes. Both block, so
  * they must not be called on an event loop. */

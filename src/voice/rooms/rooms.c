@@ -97,7 +97,8 @@ static enum err read_voice_room(struct tx *tx, const struct channel *c,
     return e;
 }
 
-static bool can_view_room(const struct permission_input *who, const struct channel *c)
+static bool caller_can_view_voice_channel(const struct permission_input *who,
+                                          const struct channel *c)
 {
     const struct list *o = &c->permission_overwrites.value;
 
@@ -123,7 +124,7 @@ enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *
     for (size_t i = 0; !e && i < rooms.count; i++) {
         const struct channel *at = map_find_value(&by_id, r[i].id);
 
-        if (at && can_view_room(who, at))
+        if (at && caller_can_view_voice_channel(who, at))
             *(struct voice_channel_status *)list_append(tx_arena(tx), ret, sizeof *r) = r[i];
     }
     map_clear(&by_id);

@@ -143,7 +143,7 @@ static enum err check_stream_preview_image(struct call *call)
 {
     const struct preview_upload *in = call->body;
     struct str bytes = in->thumbnail.bytes;
-    struct picture_info p;
+    struct picture_properties p;
 
     if (bytes.n > MAX_PICTURE)
         return ERR_ENTITY_TOO_LARGE;
@@ -254,7 +254,7 @@ enum err get_stream_preview(struct call *call)
 static enum err get_stream_file(struct call *call)
 {
     struct str file = call_get_path_text(call, "stream.file");
-    struct picture_info p;
+    struct picture_properties p;
     struct stream s;
     char name[128], head[64];
     int64_t size;

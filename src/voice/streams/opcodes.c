@@ -94,7 +94,7 @@ static struct stream_participant new_participant_of_session(struct call *call,
         .session_id = o->session_id,
         .session = o->session,
         .salt = voice_token_salt_new(call->arena),
-        .voice = stream_voice_flags_of(state),
+        .voice = stream_voice_flags_of_voice_state(state),
     };
 }
 

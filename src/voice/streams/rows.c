@@ -96,7 +96,7 @@ static bool is_not_speaker(bool suppress, struct opt_int asked_at)
     return suppress || asked_at.given == GIVEN;
 }
 
-struct stream_voice_flags stream_voice_flags_of(const struct voice_state *s)
+struct stream_voice_flags stream_voice_flags_of_voice_state(const struct voice_state *s)
 {
     return (struct stream_voice_flags){
         .muted = s->mute,

@@ -173,7 +173,7 @@ enum err stream_emit_create(struct call *call, const struct stream *s,
     enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
 
     if (!e)
-        e = find_voice_endpoint_of_node_of_room(call, s->rtc_server_id, s->region, &endpoint);
+        e = find_voice_endpoint_of_room(call, s->rtc_server_id, s->region, &endpoint);
     if (e)
         return e;
     struct stream_event out = build_stream_event(call, s, &parts);
@@ -190,7 +190,7 @@ enum err stream_move_to_node(struct call *call, const struct stream *s, bool los
     enum err e = stream_list_participants(call->tx, s->key.owner_id, &parts);
 
     if (!e)
-        e = find_voice_endpoint_of_node_of_room(call, s->rtc_server_id, s->region, &endpoint);
+        e = find_voice_endpoint_of_room(call, s->rtc_server_id, s->region, &endpoint);
     for (size_t i = 0; !e && i < parts.count; i++) {
         struct stream_participant *p = (struct stream_participant *)parts.items + i;
 
@@ -340,7 +340,7 @@ static enum err update_participant_in_stream(struct call *call, const struct voi
         e = stream_participant_find(call->tx, owner_id, state->user_id, &part);
     if (e)
         return ignore_unknown_stream(e);
-    part.voice = stream_voice_flags_of(state);
+    part.voice = stream_voice_flags_of_voice_state(state);
     send_participant_to_relay(call, &s, &part, true);
     return OK;
 }

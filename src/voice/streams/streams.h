@@ -52,7 +52,7 @@ enum err stream_participant_delete(struct tx *tx, snowflake owner_id, snowflake 
 /* Return the owner ids (snowflakes) of streams that a user watches, or watches or owns. */
 enum err list_streams_watched_by(struct tx *tx, snowflake user_id, struct list *ret);
 enum err list_streams_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-struct stream_voice_flags stream_voice_flags_of(const struct voice_state *s);
+struct stream_voice_flags stream_voice_flags_of_voice_state(const struct voice_state *s);
 
 /* --- streams.c: changes and events ---------------------------------------------------- */
 

@@ -56,7 +56,7 @@ void expect_claim_with_code_refused(struct world *w, const char *code)
     expect_invalid(claim(w, code), "code", "CLAIM_CODE_INVALID");
 }
 
-static void claimed_account_belongs_to_the_person_with_its_messages(struct world *w)
+static void claimed_placeholder_becomes_the_persons_account(struct world *w)
 {
     import_placeholders(w);
     const char *code = new_code(w, CLEO);
@@ -74,7 +74,7 @@ static void claimed_account_belongs_to_the_person_with_its_messages(struct world
     expect(!*new_code(w, CLEO));
 }
 
-static void placeholder_cannot_log_in_or_reset_its_password(struct world *w)
+static void placeholder_account_has_no_login_or_password_reset(struct world *w)
 {
     import_placeholders(w);
     expect_status(
@@ -114,7 +114,7 @@ static void claim_code_is_refused_if_wrong_replaced_or_expired(struct world *w)
     expect_status(claim(w, new_code(w, CLEO)), 200);
 }
 
-static void bots_and_other_accounts_get_no_claim_code(struct world *w)
+static void only_placeholders_of_people_get_a_claim_code(struct world *w)
 {
     struct client *bob = world_client(w, "bob");
 
@@ -143,7 +143,7 @@ static enum err erase_cleo(struct tx *tx, void *arg)
     return e ? e : tx_exec(tx, "delete from placeholder_accounts", NO_BIND, NULL);
 }
 
-static void disabled_placeholder_cannot_be_claimed(struct world *w)
+static void disabled_placeholder_account_cannot_be_claimed(struct world *w)
 {
     import_placeholders(w);
     const char *code = new_code(w, CLEO);
@@ -185,7 +185,7 @@ static void import_does_not_change_a_claimed_account(struct world *w)
     expect_json(client_get(cleo, "/users/@me"), "{'username': 'cleo', 'global_name': 'Cleopatra'}");
 }
 
-static void erased_account_does_not_come_back_with_the_next_import(struct world *w)
+static void next_import_does_not_restore_an_erased_account(struct world *w)
 {
     static const char COPY[] =
         "{'users': [{'id': '" CLEO "', 'username': 'cleo', 'placeholder': true}], "
@@ -213,7 +213,7 @@ static void account_with_a_password_cannot_be_claimed(struct world *w)
 }
 
 /* The guild of the second import lists cleo as a member, as an older archive does. */
-static void banned_placeholder_does_not_come_back_with_the_next_import(struct world *w)
+static void next_import_does_not_restore_a_banned_member(struct world *w)
 {
     import_placeholders(w);
     world_file_here(w,
@@ -235,16 +235,16 @@ static void placeholder_with_a_taken_name_is_named_after_its_id(struct world *w)
 }
 
 const struct test claims_tests[] = {
-    TEST(claimed_account_belongs_to_the_person_with_its_messages),
-    TEST(placeholder_cannot_log_in_or_reset_its_password),
+    TEST(claimed_placeholder_becomes_the_persons_account),
+    TEST(placeholder_account_has_no_login_or_password_reset),
     TEST(claim_code_is_refused_if_wrong_replaced_or_expired),
-    TEST(bots_and_other_accounts_get_no_claim_code),
-    TEST(disabled_placeholder_cannot_be_claimed),
+    TEST(only_placeholders_of_people_get_a_claim_code),
+    TEST(disabled_placeholder_account_cannot_be_claimed),
     TEST(claim_with_the_email_of_another_account_is_refused_and_keeps_the_code),
     TEST(import_does_not_change_a_claimed_account),
-    TEST(erased_account_does_not_come_back_with_the_next_import),
+    TEST(next_import_does_not_restore_an_erased_account),
     TEST(account_with_a_password_cannot_be_claimed),
-    TEST(banned_placeholder_does_not_come_back_with_the_next_import),
+    TEST(next_import_does_not_restore_a_banned_member),
     TEST(placeholder_with_a_taken_name_is_named_after_its_id),
     { 0 },
 };

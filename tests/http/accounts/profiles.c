@@ -604,12 +604,12 @@ static void credential_read_before_a_revocation_is_not_cached(struct world *w)
     enum caller_kind kind = parse_credential_kind(str_of(ada->authorization), &token);
 
     expect(parse_credential_token(kind, token, &f.credential));
-    auth_prepare_token_lookup(f.auth, &f.credential);
+    auth_record_revocations_before_lookup(f.auth, &f.credential);
     auth_evict_account_tokens(f.auth, 1);
     expect(store_run_transaction_and_wait(store, STORE_READ, world_arena(w), find_account_of_token,
                                           &f) == OK);
     expect(!auth_find_cached_token(f.auth, kind, token, &f.caller));
-    auth_prepare_token_lookup(f.auth, &f.credential);
+    auth_record_revocations_before_lookup(f.auth, &f.credential);
     expect(store_run_transaction_and_wait(store, STORE_READ, world_arena(w), find_account_of_token,
                                           &f) == OK);
     expect(auth_find_cached_token(f.auth, kind, token, &f.caller));

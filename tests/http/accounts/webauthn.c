@@ -267,7 +267,7 @@ static void log_in_with_a_security_key_works_once_per_challenge(struct world *w)
     authenticator_free(key);
 }
 
-static void what_a_security_key_signed_must_fit_the_challenge(struct world *w)
+static void signature_of_a_security_key_must_fit_the_challenge(struct world *w)
 {
     struct client *ada = register_ada(w);
     struct authenticator *key = authenticator_new(w), *other = authenticator_new(w);
@@ -306,7 +306,7 @@ static void what_a_security_key_signed_must_fit_the_challenge(struct world *w)
     authenticator_free(other);
 }
 
-static void registering_a_security_key_requires_a_proof_and_the_challenge(struct world *w)
+static void adding_a_security_key_requires_an_identity_proof(struct world *w)
 {
     struct client *ada = register_ada(w);
     struct client *eve = world_client(w, "eve");
@@ -394,7 +394,7 @@ static void account_has_at_most_ten_security_keys(struct world *w)
     }
 }
 
-static void keys_are_renamed_and_deleted_with_a_proof_and_events(struct world *w)
+static void changing_a_security_key_requires_an_identity_proof(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
     struct authenticator *key = authenticator_new(w);
@@ -427,7 +427,7 @@ static void keys_are_renamed_and_deleted_with_a_proof_and_events(struct world *w
     authenticator_free(key);
 }
 
-static void turning_the_second_factor_on_or_off_ends_sessions_and_proofs(struct world *w)
+static void switching_mfa_on_or_off_ends_other_login_sessions(struct world *w)
 {
     struct client *ada = register_ada(w);
     struct authenticator *key = authenticator_new(w);
@@ -575,11 +575,11 @@ static void ready_event_lists_the_types_of_second_factors(struct world *w)
 const struct test webauthn_tests[] = {
     TEST(security_key_replaces_the_code_where_a_body_has_one),
     TEST(log_in_with_a_security_key_works_once_per_challenge),
-    TEST_WITH(what_a_security_key_signed_must_fit_the_challenge, buckets_only),
-    TEST(registering_a_security_key_requires_a_proof_and_the_challenge),
+    TEST_WITH(signature_of_a_security_key_must_fit_the_challenge, buckets_only),
+    TEST(adding_a_security_key_requires_an_identity_proof),
     TEST(account_has_at_most_ten_security_keys),
-    TEST(keys_are_renamed_and_deleted_with_a_proof_and_events),
-    TEST(turning_the_second_factor_on_or_off_ends_sessions_and_proofs),
+    TEST(changing_a_security_key_requires_an_identity_proof),
+    TEST(switching_mfa_on_or_off_ends_other_login_sessions),
     TEST(totp_and_security_keys_are_independent),
     TEST(ready_event_lists_the_types_of_second_factors),
     { 0 },

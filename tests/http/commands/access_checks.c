@@ -200,7 +200,7 @@ static void guild_command_permissions_apply_to_user_installed_apps(struct world 
     }
 }
 
-static void nsfw_command_in_private_needs_the_bots_direct_channel(struct world *w)
+static void nsfw_command_outside_guilds_needs_a_dm_with_the_bot(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "'nsfw': true");
@@ -225,6 +225,6 @@ const struct test commands_access_checks_tests[] = {
     TEST(timed_out_members_cannot_use_commands),
     TEST(user_installed_app_does_not_require_send_messages),
     TEST(guild_command_permissions_apply_to_user_installed_apps),
-    TEST(nsfw_command_in_private_needs_the_bots_direct_channel),
+    TEST(nsfw_command_outside_guilds_needs_a_dm_with_the_bot),
     { 0 },
 };

@@ -227,8 +227,8 @@ static void compare_command_index_with_channels(const struct stage_instance *g, 
     expect(can_use_command(g->who, own, g->s->guild, g->there) == there);
 }
 
-static void check_all_permission_rows(const struct stage_instance *g, const struct dom *k,
-                                      const struct dom *own)
+static void check_index_with_all_permission_rows(const struct stage_instance *g,
+                                                 const struct dom *k, const struct dom *own)
 {
     struct world *w = g->s->world;
     struct str app = dom_at(k, "application_id")->text;
@@ -258,14 +258,14 @@ static const struct dom *create_or_update_command(struct test_app *s, int type, 
     return a.json;
 }
 
-static void check_all_default_permissions(struct stage_instance *g)
+static void check_index_with_all_default_permissions(struct stage_instance *g)
 {
     /* 8192 is MANAGE_MESSAGES, which the second channel grants. */
     static const char *const needs[] = { "null", "'0'", "'8192'" };
 
     for (size_t i = 0; i < 3; i++)
-        check_all_permission_rows(g, create_or_update_command(g->s, 0, needs[i]),
-                                  create_or_update_command(g->s, 1, needs[i]));
+        check_index_with_all_permission_rows(g, create_or_update_command(g->s, 0, needs[i]),
+                                             create_or_update_command(g->s, 1, needs[i]));
 }
 
 static void guild_index_lists_commands_usable_in_some_channel(struct world *w)
@@ -285,10 +285,10 @@ static void guild_index_lists_commands_usable_in_some_channel(struct world *w)
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, %llu, 0)",
               g.there, bob->id, BITS(PERMISSION(MANAGE_MESSAGES)));
-    check_all_default_permissions(&g);
+    check_index_with_all_default_permissions(&g);
     /* None of the rows restrict an administrator. */
     world_sql(w, "update roles set permissions = 8 where id = %s", g.role);
-    check_all_default_permissions(&g);
+    check_index_with_all_default_permissions(&g);
 }
 
 /* --- unusable channels ---------------------------------------------------------------- */

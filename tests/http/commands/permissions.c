@@ -160,7 +160,7 @@ static const char *write_permission_rows(struct permission_test *b, const char *
     return count_permission_rows;
 }
 
-static void command_permissions_may_grow_by_ten_up_to_100(struct world *w)
+static void one_request_adds_10_of_100_command_permissions(struct world *w)
 {
     struct permission_test b = create_permission_test(w);
     const char *roles[101];
@@ -179,7 +179,7 @@ static void command_permissions_may_grow_by_ten_up_to_100(struct world *w)
 
 /* --- who may change permissions ------------------------------------------------------- */
 
-static void changing_command_permissions_requires_manage_guild_and_use(struct world *w)
+static void command_permission_changes_require_manage_guild(struct world *w)
 {
     struct permission_test b = create_permission_test(w);
     struct client *bob = test_app_member(&b.s, "bob", MANAGERS),
@@ -418,8 +418,8 @@ const struct test commands_permissions_tests[] = {
     TEST(command_permissions_can_be_set_read_and_reset),
     TEST(application_permissions_apply_to_all_its_commands),
     TEST(permission_targets_must_be_in_the_guild),
-    TEST(command_permissions_may_grow_by_ten_up_to_100),
-    TEST(changing_command_permissions_requires_manage_guild_and_use),
+    TEST(one_request_adds_10_of_100_command_permissions),
+    TEST(command_permission_changes_require_manage_guild),
     TEST(managers_can_change_permissions_of_lower_roles_only),
     TEST(bearer_token_can_set_permissions_with_the_update_scope),
     TEST(renaming_or_deleting_a_command_deletes_its_permissions),

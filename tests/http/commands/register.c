@@ -436,7 +436,7 @@ static void guild_commands_require_the_application_in_the_guild(struct world *w)
     expect_status(client_delete(s.ada, "/users/@me/guilds/%s", s.guild), 400);
 }
 
-static void guild_commands_return_when_the_app_is_installed_again(struct world *w)
+static void reinstalling_an_app_restores_its_guild_commands(struct world *w)
 {
     struct test_app s = world_test_app(w);
     const char *id = make_command(s.bot, s.local, "{'name': 'ping', 'description': 'd'}");
@@ -478,7 +478,7 @@ const struct test commands_register_tests[] = {
     TEST(bearer_token_can_register_commands_of_its_application),
     TEST(users_with_a_direct_channel_can_list_the_bots_commands),
     TEST(guild_commands_require_the_application_in_the_guild),
-    TEST(guild_commands_return_when_the_app_is_installed_again),
+    TEST(reinstalling_an_app_restores_its_guild_commands),
     TEST(bulk_editing_command_permissions_is_405),
     TEST(global_command_change_notifies_1300_guilds_in_batches),
     { 0 },

@@ -62,7 +62,7 @@ static void stage_instances_are_shown_only_with_visible_channels(struct world *w
     expect_dispatch(g, "GUILD_CREATE", "{'stage_instances': [{'topic': 'Tea'}]}");
 }
 
-static void give_or_take_role_of_bob(struct visibility_guild *s, bool has)
+static void add_or_remove_role_of_bob(struct visibility_guild *s, bool has)
 {
     struct answer a = client_patch(
         s->ada, has ? TEXT(s->ada->world, "{'roles': ['%s']}", s->role) : "{'roles': []}",
@@ -93,7 +93,7 @@ static void adding_or_removing_a_role_shows_or_hides_channels(struct world *w)
 {
     struct visibility_guild s = create_visibility_guild(w);
 
-    give_or_take_role_of_bob(&s, true);
+    add_or_remove_role_of_bob(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", s.role);
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s', 'guild_id': '%s', 'name': 'h'}",
                     s.hidden, s.guild);
@@ -102,7 +102,7 @@ static void adding_or_removing_a_role_shows_or_hides_channels(struct world *w)
     expect_status(client_post(s.ada, "{'content': 'psst'}", "/channels/%s/messages", s.hidden),
                   200);
     expect_dispatch(s.of_bob, "MESSAGE_CREATE", "{'content': 'psst'}");
-    give_or_take_role_of_bob(&s, false);
+    add_or_remove_role_of_bob(&s, false);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': []}");
     expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s', 'guild_id': '%s'}", s.hidden,
                     s.guild);
@@ -138,7 +138,7 @@ static void role_permission_changes_show_and_hide_channels(struct world *w)
 
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", open);
     /* @everyone loses VIEW_CHANNEL; an overwrite still gives it to the role. */
-    give_or_take_role_of_bob(&s, true);
+    add_or_remove_role_of_bob(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
     expect_thread_list_sync(s.of_bob, s.guild, s.hidden);
@@ -166,7 +166,7 @@ static void deleting_a_role_hides_its_channels(struct world *w)
 {
     struct visibility_guild s = create_visibility_guild(w);
 
-    give_or_take_role_of_bob(&s, true);
+    add_or_remove_role_of_bob(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", s.hidden);
     expect_thread_list_sync(s.of_bob, s.guild, s.hidden);

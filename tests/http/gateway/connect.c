@@ -394,7 +394,7 @@ static void user_is_limited_to_fifty_sessions(struct world *w)
     conn_session(ada, PLAIN, "");
 }
 
-static void allow_two_pending_sessions(struct config *c)
+static void configure_two_unidentified_connections(struct config *c)
 {
     c->pending_sessions = 2;
 }
@@ -642,7 +642,8 @@ const struct test gateway_connect_tests[] = {
     TEST(second_identify_or_resume_closes_with_4005),
     TEST(heartbeat_is_acknowledged_before_and_after_identify),
     TEST(unknown_opcodes_are_ignored),
-    TEST_WITH(option_limits_unidentified_connections_of_an_address, allow_two_pending_sessions),
+    TEST_WITH(option_limits_unidentified_connections_of_an_address,
+              configure_two_unidentified_connections),
     TEST_WITH(more_than_120_payloads_per_minute_close_with_4008, configure_enabled_rate_limits),
     TEST_WITH(heartbeats_beyond_ten_count_towards_the_payload_limit, configure_enabled_rate_limits),
     TEST(payload_over_15360_bytes_closes_with_4002),

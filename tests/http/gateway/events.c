@@ -94,7 +94,7 @@ static bool received_only_event_before_marker(struct gateway_conn *g, enum event
     }
 }
 
-static void publish_event_that_marks_the_end(struct listeners *h)
+static void publish_end_marker_event(struct listeners *h)
 {
     struct client *all[] = { h->ada, h->bot, h->eve };
 
@@ -107,12 +107,12 @@ static void publish_event_that_marks_the_end(struct listeners *h)
 static void expect_event_received_only_by(struct listeners *h, enum event event, unsigned intents,
                                           bool bots, bool person)
 {
-    publish_event_that_marks_the_end(h);
+    publish_end_marker_event(h);
     for (int i = 0; i < LISTENERS; i++) {
         bool wanted = i == PERSON
-                          ? person && !(get_info_of_event_type(event)->flags & EVENT_TO_BOTS)
+                          ? person && !(get_properties_of_event_type(event)->flags & EVENT_TO_BOTS)
                       : i == OUTSIDER ? false
-                                      : bots && (!get_info_of_event_type(event)->intents ||
+                                      : bots && (!get_properties_of_event_type(event)->intents ||
                                                  (i != NONE && intents >> i & 1));
         bool got = received_only_event_before_marker(h->gates[i], event);
 
@@ -134,7 +134,7 @@ static void guild_events_go_exactly_to_sessions_with_their_intent(struct world *
 
     open_sessions(w, &h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
-        const struct event_type_info *info = get_info_of_event_type(e);
+        const struct event_type_properties *info = get_properties_of_event_type(e);
         snowflake guild = id_of(h.test_guild.id);
 
         if (is_event_for_one_user(e))
@@ -161,7 +161,7 @@ static void events_of_hidden_channels_go_only_to_viewers(struct world *w)
              "[{\"id\":\"%s\",\"type\":1,\"allow\":\"0\",\"deny\":\"1024\"}]}",
              h.test_guild.channel, h.test_guild.id, h.bot->id);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
-        const struct event_type_info *info = get_info_of_event_type(e);
+        const struct event_type_properties *info = get_properties_of_event_type(e);
         struct audience to =
             audience_of_channel_viewers(id_of(h.test_guild.id), id_of(h.test_guild.channel));
 
@@ -197,7 +197,7 @@ static void private_channel_events_go_to_sessions_with_their_intent(struct world
     h.gates[PERSON] = conn_session(h.ada, "v=10", "");
     read_initial_presences(&h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
-        const struct event_type_info *info = get_info_of_event_type(e);
+        const struct event_type_properties *info = get_properties_of_event_type(e);
 
         if (is_event_for_one_user(e) ||
             info->flags & EVENT_CONCERNED) /* events of threads, which exist only in guilds */

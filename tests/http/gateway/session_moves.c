@@ -149,7 +149,7 @@ static void expect_no_event_about_id(struct gateway_conn *g, const char *id)
 }
 
 /* Hides or shows one of the channels while all sessions move. */
-static void change_visibility_while_moving(struct moving_sessions *m, int round)
+static void change_channel_visibility_during_session_moves(struct moving_sessions *m, int round)
 {
     struct world *w = m->ada->world;
     struct gateway_conn *next[SESSIONS];
@@ -183,7 +183,7 @@ static void sessions_moving_between_loops_get_each_visibility_change_once(struct
                              "/channels/%s/permissions/%s", m.by_overwrite, m.role),
                   204);
     for (int round = 0; round < ROUNDS; round++)
-        change_visibility_while_moving(&m, round);
+        change_channel_visibility_during_session_moves(&m, round);
     close(m.fd);
 }
 

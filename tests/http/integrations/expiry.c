@@ -41,7 +41,7 @@ static void advance_test_clock_by_days(struct world *w, double days)
     world_settle(w);
 }
 
-static void set_expired_subscribers_are_kicked(struct client *c, const struct expiry_guild *s)
+static void configure_kick_of_expired_subscribers(struct client *c, const struct expiry_guild *s)
 {
     expect_status(client_patch(c, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s->guild, s->id),
                   204);
@@ -86,7 +86,7 @@ static void expired_subscription_kicks_members_if_so_configured(struct world *w)
     struct expiry_guild s = create_expiry_guild(w);
 
     end_platform_subscription_of_member(w, &s);
-    set_expired_subscribers_are_kicked(s.ada, &s);
+    configure_kick_of_expired_subscribers(s.ada, &s);
     advance_test_clock_by_days(w, 7.1);
     expect_number(w, 1, "select count(*) from members");
     expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
@@ -107,7 +107,7 @@ static void expired_subscription_does_not_kick_guild_managers(struct world *w)
 
     put_role_on(s.guild, s.bob, role);
     end_platform_subscription_of_member(w, &s);
-    set_expired_subscribers_are_kicked(s.ada, &s);
+    configure_kick_of_expired_subscribers(s.ada, &s);
     advance_test_clock_by_days(w, 7.1);
     expect_number(w, 1, "select count(*) from member_roles");
     expect(is_member(s.guild, s.bob) && !has_role(s.guild, s.bob, s.role));
@@ -118,7 +118,7 @@ static void expired_subscription_does_not_kick_the_guild_owner(struct world *w)
     struct expiry_guild s = create_expiry_guild(w);
 
     end_platform_subscription_of_member(w, &s);
-    set_expired_subscribers_are_kicked(s.ada, &s);
+    configure_kick_of_expired_subscribers(s.ada, &s);
     world_sql(w, "update guilds set owner_id = %s", s.bob->id);
     advance_test_clock_by_days(w, 7.1);
     expect_number(w, 0, "select count(*) from member_roles");

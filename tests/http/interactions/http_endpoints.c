@@ -69,7 +69,7 @@ static void valid_endpoint_is_verified_with_two_requests(struct world *w)
                 endpoint_url(e));
     expect(endpoint_count(e) == 2);
     expect(endpoint_signed(e, 1) && !endpoint_signed(e, 2));
-    const struct dom *d = dom_parse(world_arena(w), str_of(endpoint_request(e, 1)));
+    const struct dom *d = dom_parse(world_arena(w), str_of(interactions_endpoint_request(e, 1)));
     expect_dom(&s, d, "{'application_id': '%s', 'type': 1, 'version': 1}", s.application);
     expect(dom_at(d, "id") && dom_at(d, "token"));
     expect(strstr(endpoint_head(e, 1), "POST /hook HTTP/1.1"));
@@ -164,7 +164,7 @@ static void endpoint_response_answers_the_interaction(struct world *w)
     client_connect(s.bot);
     endpoint_answer(e, 200, JSON, "{'type': 4, 'data': {'content': 'Six'}}", 0);
     invoke_roll_command_as_bob(&s);
-    const struct dom *d = dom_parse(world_arena(w), str_of(endpoint_request(e, 3)));
+    const struct dom *d = dom_parse(world_arena(w), str_of(interactions_endpoint_request(e, 3)));
     expect(endpoint_signed(e, 3));
     expect_dom(&s, d,
                "{'type': 2, 'application_id': '%s', 'guild_id': '%s', 'data': {'name': 'roll'}, "
@@ -248,7 +248,7 @@ static void endpoint_request_body_is_compact_json(struct world *w)
 
     expect_status(
         roll(&s, s.bob, id, "'options': [{'name': 'o', 'type': 3, 'value': 'a/b \xc3\xa9'}]"), 204);
-    const char *body = endpoint_request(e, 3);
+    const char *body = interactions_endpoint_request(e, 3);
     expect(endpoint_signed(e, 3));
     expect(strstr(body, "\"value\":\"a/b \xc3\xa9\""));
     expect(!strstr(body, "\": ") && !strstr(body, ", \""));
@@ -263,7 +263,7 @@ static void endpoint_status_202_defers_the_response_to_a_callback(struct world *
     client_connect(s.bob);
     endpoint_answer(e, 202, JSON, "", 0);
     invoke_roll_command_as_bob(&s);
-    const struct dom *d = dom_parse(world_arena(w), str_of(endpoint_request(e, 3)));
+    const struct dom *d = dom_parse(world_arena(w), str_of(interactions_endpoint_request(e, 3)));
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     expect_silence(s.bob);
     expect_status(client_post(world_anonymous(w), "{'type': 4, 'data': {'content': 'Later'}}",
@@ -274,7 +274,7 @@ static void endpoint_status_202_defers_the_response_to_a_callback(struct world *
     expect_event(s.bob, "MESSAGE_CREATE", "{'content': 'Later'}");
     /* Without a callback the interaction fails. */
     invoke_roll_command_as_bob(&s);
-    endpoint_request(e, 4);
+    interactions_endpoint_request(e, 4);
     expect_event(s.bob, "INTERACTION_CREATE", "{}");
     world_wait(w, 3.3);
     expect_event(s.bob, "INTERACTION_FAILURE", "{'reason_code': 2}");

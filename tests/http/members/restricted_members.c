@@ -37,7 +37,7 @@ static void set_verification_level(struct restricted_guild *s, int level)
                   200);
 }
 
-static void expect_bob_can_send(struct restricted_guild *s, int code)
+static void expect_bob_can_send_a_message(struct restricted_guild *s, int code)
 {
     struct answer a = client_post(s->bob, "{'content': 'x'}", MESSAGES, s->v.channel);
 
@@ -103,7 +103,7 @@ static void check_route_is_listed_as_exception(struct world *w, const struct rou
                   "%s: .allowed_when_restricted and the list of exceptions differ", r->name);
 }
 
-static void routes_allowed_for_restricted_members_match_the_tests_list(struct world *w)
+static void routes_for_restricted_members_match_the_list(struct world *w)
 {
     each_route(w, check_route_is_listed_as_exception);
 }
@@ -192,7 +192,7 @@ static void every_write_route_refuses_restricted_members(struct world *w)
     set_verification_level(&at, 1);
     expect_all_write_routes_refused(w, 50009);
     set_verification_level(&at, 0);
-    expect_bob_can_send(&at, 0);
+    expect_bob_can_send_a_message(&at, 0);
 }
 
 /* --- time-outs ------------------------------------------------------------------------ */
@@ -259,10 +259,10 @@ static void verification_level_1_requires_a_verified_email(struct world *w)
     struct channel_events room = world_channel_events(w, s.v.channel);
 
     world_sql(w, "update users set verified = 0 where id in (%s, %s)", s.bob->id, s.ada->id);
-    expect_bob_can_send(&s, 0);
+    expect_bob_can_send_a_message(&s, 0);
     set_verification_level(&s, 1);
     expect_channel_event(&room, "MESSAGE_CREATE", "{}");
-    expect_bob_can_send(&s, 50009);
+    expect_bob_can_send_a_message(&s, 50009);
     expect_error(
         client_put(s.bob, "", MESSAGES "/%s/reactions/%%F0%%9F%%91%%8D/@me", s.v.channel, s.other),
         403, 50009);
@@ -275,7 +275,7 @@ static void verification_level_1_requires_a_verified_email(struct world *w)
     /* The owner is exempt. */
     expect_status(client_post(s.ada, "{'content': 'x'}", MESSAGES, s.v.channel), 200);
     world_sql(w, "update users set verified = 1 where id = %s", s.bob->id);
-    expect_bob_can_send(&s, 0);
+    expect_bob_can_send_a_message(&s, 0);
 }
 
 static void verification_level_2_requires_a_five_minute_old_account(struct world *w)
@@ -283,11 +283,11 @@ static void verification_level_2_requires_a_five_minute_old_account(struct world
     struct restricted_guild s = create_restricted_guild(w);
 
     set_verification_level(&s, 2);
-    expect_bob_can_send(&s, 50009);
+    expect_bob_can_send_a_message(&s, 50009);
     world_wait(w, 295);
-    expect_bob_can_send(&s, 50009);
+    expect_bob_can_send_a_message(&s, 50009);
     world_wait(w, 6);
-    expect_bob_can_send(&s, 0);
+    expect_bob_can_send_a_message(&s, 0);
 }
 
 static void verification_level_3_requires_ten_minutes_of_membership(struct world *w)
@@ -298,11 +298,11 @@ static void verification_level_3_requires_ten_minutes_of_membership(struct world
               s.bob->id);
     set_verification_level(&s, 3);
     world_wait(w, 301);
-    expect_bob_can_send(&s, 50009);
+    expect_bob_can_send_a_message(&s, 50009);
     world_wait(w, 295);
-    expect_bob_can_send(&s, 50009);
+    expect_bob_can_send_a_message(&s, 50009);
     world_wait(w, 5);
-    expect_bob_can_send(&s, 0);
+    expect_bob_can_send_a_message(&s, 0);
 }
 
 static void verification_level_4_requires_a_phone_or_a_role(struct world *w)
@@ -317,13 +317,13 @@ static void verification_level_4_requires_a_phone_or_a_role(struct world *w)
     world_sql(w, "update members set joined_at = 1");
     world_wait(w, 3600);
     set_verification_level(&s, 4);
-    expect_bob_can_send(&s, 50009);
+    expect_bob_can_send_a_message(&s, 50009);
     world_sql(w, "update users set phone = '+15550100' where id = %s", s.bob->id);
-    expect_bob_can_send(&s, 0);
+    expect_bob_can_send_a_message(&s, 0);
     world_sql(w, "update users set phone = null, verified = 0 where id = %s", s.bob->id);
-    expect_bob_can_send(&s, 50009);
+    expect_bob_can_send_a_message(&s, 50009);
     test_guild_give(&s.v, s.bob, test_guild_role(&s.v, 1, 0));
-    expect_bob_can_send(&s, 0);
+    expect_bob_can_send_a_message(&s, 0);
     /* member flag BYPASSES_VERIFICATION */
     expect_error(client_post(cleo, "{'content': 'x'}", MESSAGES, s.v.channel), 403, 50009);
     expect_status(client_patch(s.ada, "{'flags': 4}", "/guilds/%s/members/%s", s.v.id, cleo->id),
@@ -383,7 +383,7 @@ static void invites_disabled_feature_refuses_new_members(struct world *w)
 }
 
 const struct test restricted_members_tests[] = {
-    TEST(routes_allowed_for_restricted_members_match_the_tests_list),
+    TEST(routes_for_restricted_members_match_the_list),
     TEST(every_write_route_refuses_restricted_members),
     TEST(timed_out_member_cannot_edit_vote_react_or_join_threads),
     TEST(quarantined_member_can_change_only_the_nick),

@@ -71,7 +71,7 @@ static void saved_messages_are_shown_only_while_the_user_may_read_them(struct wo
     expect_json(client_get(bob, SAVED), "{'results': []}");
 }
 
-static void saved_messages_end_with_message_channel_and_account(struct world *w)
+static void saved_messages_go_with_message_channel_or_account(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
@@ -89,7 +89,7 @@ static void saved_messages_end_with_message_channel_and_account(struct world *w)
     expect(world_number(w, "select count(*) from saved_messages") == 0);
 }
 
-static void saved_messages_have_a_limit_and_refuse_unknown_messages(struct world *w)
+static void unknown_or_too_many_saved_messages_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -118,7 +118,7 @@ static void saved_messages_have_a_limit_and_refuse_unknown_messages(struct world
 const struct test saved_messages_tests[] = {
     TEST(saved_messages_are_private_and_listed_last_saved_first),
     TEST(saved_messages_are_shown_only_while_the_user_may_read_them),
-    TEST(saved_messages_end_with_message_channel_and_account),
-    TEST(saved_messages_have_a_limit_and_refuse_unknown_messages),
+    TEST(saved_messages_go_with_message_channel_or_account),
+    TEST(unknown_or_too_many_saved_messages_are_refused),
     { 0 },
 };

@@ -274,7 +274,7 @@ static void kicking_a_bot_keeps_its_apps_commands(struct world *w)
     expect(store_count(w, "select count(*) from roles where managed = 1") == 1);
 }
 
-static void banning_a_bot_or_its_leaving_keeps_the_apps_commands(struct world *w)
+static void commands_stay_when_the_bot_is_banned_or_leaves(struct world *w)
 {
     struct consent s = world_consent(w);
     struct client *bot = install_bot(w, &s);
@@ -617,7 +617,7 @@ const struct test oauth2_tests[] = {
     TEST(implicit_grant_is_refused_for_bots_and_without_redirect_uri),
     TEST(installing_in_a_guild_adds_the_bot_and_sends_events),
     TEST(kicking_a_bot_keeps_its_apps_commands),
-    TEST(banning_a_bot_or_its_leaving_keeps_the_apps_commands),
+    TEST(commands_stay_when_the_bot_is_banned_or_leaves),
     TEST(kicking_a_bot_removes_an_app_with_bot_scope_only),
     TEST(installing_without_permissions_creates_no_role),
     TEST(repeated_authorization_parameters_are_refused),

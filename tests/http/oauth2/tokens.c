@@ -309,7 +309,7 @@ static void refresh_token_can_be_used_once(struct world *w)
                 "{'scope': 'identify guilds'}");
 }
 
-static void revoking_a_token_revokes_all_of_the_user_and_app(struct world *w)
+static void revoking_a_token_revokes_all_tokens_of_user_and_app(struct world *w)
 {
     struct consent s = world_consent(w);
     struct answer one = granted(&s, "identify"), two = granted(&s, "guilds");
@@ -555,7 +555,7 @@ const struct test oauth2_tokens_tests[] = {
     TEST(access_token_is_limited_to_its_scopes),
     TEST(changing_the_password_revokes_tokens_of_apps),
     TEST(refresh_token_can_be_used_once),
-    TEST(revoking_a_token_revokes_all_of_the_user_and_app),
+    TEST(revoking_a_token_revokes_all_tokens_of_user_and_app),
     TEST(client_credentials_grant_gives_a_token_of_the_owner),
     TEST(client_credentials_grant_of_a_team_app_refuses_most_scopes),
     TEST(authorizations_can_be_listed_and_revoked),

@@ -289,7 +289,7 @@ static void settings_proto_is_limited_in_length(struct world *w)
 }
 
 /* Rows written without their versions. */
-static void settings_proto_rows_without_version_get_one(struct world *w)
+static void settings_proto_rows_without_version_get_a_version(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
 
@@ -328,7 +328,7 @@ const struct test guild_settings_tests[] = {
     TEST(settings_proto_is_limited_in_length),
     TEST(json_settings_are_merged_by_member),
     TEST(json_settings_have_at_most_100_members),
-    TEST(settings_proto_rows_without_version_get_one),
+    TEST(settings_proto_rows_without_version_get_a_version),
     TEST(suppressed_everyone_mentions_are_not_counted),
     { 0 },
 };

@@ -170,7 +170,7 @@ static void expect_web_push_contains_text(const struct browser *b, int n, const 
 
 /* --- tests ---------------------------------------------------------------------------- */
 
-static void direct_messages_are_sent_to_the_browser_encrypted_and_signed(struct world *w)
+static void pushed_direct_messages_are_encrypted_and_signed(struct world *w)
 {
     struct people p = world_people(w);
     struct browser b = browser_open(w);
@@ -204,7 +204,7 @@ static void direct_messages_are_sent_to_the_browser_encrypted_and_signed(struct 
     endpoint_close(b.service);
 }
 
-static void mentions_are_sent_to_those_who_may_see_the_channel(struct world *w)
+static void mentions_are_pushed_only_to_channel_viewers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
@@ -243,7 +243,7 @@ static void mentions_are_sent_to_those_who_may_see_the_channel(struct world *w)
     endpoint_close(b.service);
 }
 
-static void notification_settings_apply(struct world *w)
+static void web_push_obeys_notification_settings(struct world *w)
 {
     struct people p = world_people(w);
     struct test_guild v = world_test_guild(w, p.ada);
@@ -297,7 +297,7 @@ static void notification_settings_apply(struct world *w)
     endpoint_close(b.service);
 }
 
-static void everyone_is_sent_in_steps_to_all_subscribed_members(struct world *w)
+static void everyone_mention_is_pushed_in_batches(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
@@ -317,7 +317,7 @@ static void everyone_is_sent_in_steps_to_all_subscribed_members(struct world *w)
     endpoint_close(b.service);
 }
 
-static void subscriptions_end_with_the_login_and_when_the_service_refuses(struct world *w)
+static void push_subscription_ends_at_logout_or_refusal(struct world *w)
 {
     struct people p = world_people(w);
     struct browser b = browser_open(w);
@@ -355,7 +355,7 @@ static void subscriptions_end_with_the_login_and_when_the_service_refuses(struct
     endpoint_close(b.service);
 }
 
-static void subscriptions_of_an_account_are_limited_and_end_with_it(struct world *w)
+static void account_deletion_deletes_its_push_subscriptions(struct world *w)
 {
     struct client *bob = world_client(w, "bob");
     struct browser b = browser_open(w);
@@ -370,7 +370,7 @@ static void subscriptions_of_an_account_are_limited_and_end_with_it(struct world
     endpoint_close(b.service);
 }
 
-static void subscriptions_need_https_and_valid_keys(struct world *w)
+static void push_subscriptions_need_https_and_valid_keys(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct browser b = browser_open(w);
@@ -398,7 +398,7 @@ static void subscriptions_need_https_and_valid_keys(struct world *w)
     endpoint_close(b.service);
 }
 
-static void private_addresses_receive_nothing_and_end_the_subscription(struct world *w)
+static void push_service_on_a_private_address_gets_nothing(struct world *w)
 {
     struct people p = world_people(w);
     struct browser b = browser_open(w);
@@ -423,14 +423,14 @@ static void server_without_a_contact_sends_no_web_push(struct world *w)
 }
 
 const struct test web_push_tests[] = {
-    TEST_WITH(direct_messages_are_sent_to_the_browser_encrypted_and_signed, configure_web_push),
-    TEST_WITH(mentions_are_sent_to_those_who_may_see_the_channel, configure_web_push),
-    TEST_WITH(notification_settings_apply, configure_web_push),
-    TEST_WITH(everyone_is_sent_in_steps_to_all_subscribed_members, configure_web_push),
-    TEST_WITH(subscriptions_end_with_the_login_and_when_the_service_refuses, configure_web_push),
-    TEST_WITH(subscriptions_of_an_account_are_limited_and_end_with_it, configure_web_push),
-    TEST_WITH(subscriptions_need_https_and_valid_keys, configure_web_push_to_public_addresses),
-    TEST_WITH(private_addresses_receive_nothing_and_end_the_subscription,
+    TEST_WITH(pushed_direct_messages_are_encrypted_and_signed, configure_web_push),
+    TEST_WITH(mentions_are_pushed_only_to_channel_viewers, configure_web_push),
+    TEST_WITH(web_push_obeys_notification_settings, configure_web_push),
+    TEST_WITH(everyone_mention_is_pushed_in_batches, configure_web_push),
+    TEST_WITH(push_subscription_ends_at_logout_or_refusal, configure_web_push),
+    TEST_WITH(account_deletion_deletes_its_push_subscriptions, configure_web_push),
+    TEST_WITH(push_subscriptions_need_https_and_valid_keys, configure_web_push_to_public_addresses),
+    TEST_WITH(push_service_on_a_private_address_gets_nothing,
               configure_web_push_to_public_addresses),
     TEST(server_without_a_contact_sends_no_web_push),
     { 0 },

@@ -20,8 +20,8 @@ static const char *const side_names[] = { "reply", "body", "query" };
 struct credential_field {
     enum side side;
     const char *field, *route, *test;
-    bool expect_allowed, expect_refused; /* tested here */
-    bool found;                          /* in the schemas */
+    bool expect_request_is_allowed, expect_request_is_refused; /* tested here */
+    bool found;                                                /* in the schemas */
 };
 
 static struct credential_field credential_fields[] = {
@@ -242,39 +242,41 @@ static bool has_value(struct answer a, const char *field)
     return false;
 }
 
-static void expect_allowed(enum side side, const char *field, const char *route, struct answer a)
+static void expect_request_is_allowed(enum side side, const char *field, const char *route,
+                                      struct answer a)
 {
     bool good = a.status >= 200 && a.status < 300 && (side != REPLY || has_value(a, field));
 
     if (!good)
         fail_test(__FILE__, __LINE__, "%s of %s: who may is answered %d: %.*s", field, route,
                   a.status, (int)a.body.n, a.body.p);
-    require_row(side, field, route)->expect_allowed = true;
+    require_row(side, field, route)->expect_request_is_allowed = true;
 }
 
-static void expect_refused(enum side side, const char *field, const char *route, struct answer a)
+static void expect_request_is_refused(enum side side, const char *field, const char *route,
+                                      struct answer a)
 {
     bool refused = a.status >= 400 && a.status < 500;
 
     if (!refused && (side != REPLY || has_value(a, field)))
         fail_test(__FILE__, __LINE__, "%s of %s: who may not is answered %d: %.*s", field, route,
                   a.status, (int)a.body.n, a.body.p);
-    require_row(side, field, route)->expect_refused = true;
+    require_row(side, field, route)->expect_request_is_refused = true;
 }
 
 /* Checks two fields of one response. */
 static void expect_access_allowed_to_both_credentials(const char *one, const char *other,
                                                       const char *route, struct answer a)
 {
-    expect_allowed(REPLY, one, route, a);
-    expect_allowed(REPLY, other, route, a);
+    expect_request_is_allowed(REPLY, one, route, a);
+    expect_request_is_allowed(REPLY, other, route, a);
 }
 
 static void expect_access_refused_to_both_credentials(const char *one, const char *other,
                                                       const char *route, struct answer a)
 {
-    expect_refused(REPLY, one, route, a);
-    expect_refused(REPLY, other, route, a);
+    expect_request_is_refused(REPLY, one, route, a);
+    expect_request_is_refused(REPLY, other, route, a);
 }
 
 #define READING                                                                            \
@@ -292,11 +294,11 @@ static void check_who_can_read_guild_invite_codes(struct world *w)
     struct answer a = client_post(h.ada, body, "/channels/%s/invites", channel);
 
     expect_access_allowed_to_both_credentials(CODE, ROLES, "create_channel_invite", a);
-    expect_allowed(BODY, "InviteDraft.role_ids", "create_channel_invite", a);
+    expect_request_is_allowed(BODY, "InviteDraft.role_ids", "create_channel_invite", a);
     code = answer_text(a, "code");
     a = client_post(h.bob, body, "/channels/%s/invites", channel);
     expect_access_refused_to_both_credentials(CODE, ROLES, "create_channel_invite", a);
-    expect_refused(BODY, "InviteDraft.role_ids", "create_channel_invite", a);
+    expect_request_is_refused(BODY, "InviteDraft.role_ids", "create_channel_invite", a);
     expect_access_allowed_to_both_credentials(CODE, ROLES, "get_channel_invites",
                                               client_get(h.ada, "/channels/%s/invites", channel));
     expect_access_refused_to_both_credentials(CODE, ROLES, "get_channel_invites",
@@ -321,24 +323,24 @@ static void check_who_can_read_guild_invite_codes(struct world *w)
 
     world_sql(w, "update guilds set features = '[\"VANITY_URL\"]' where id = %s", h.guild);
     a = client_patch(h.bob, "{'code': 'our-place'}", "/guilds/%s/vanity-url", h.guild);
-    expect_refused(BODY, "VanityPatch.code", "modify_vanity_url", a);
-    expect_refused(REPLY, "Vanity.code", "modify_vanity_url", a);
+    expect_request_is_refused(BODY, "VanityPatch.code", "modify_vanity_url", a);
+    expect_request_is_refused(REPLY, "Vanity.code", "modify_vanity_url", a);
     a = client_patch(h.ada, "{'code': 'our-place'}", "/guilds/%s/vanity-url", h.guild);
-    expect_allowed(BODY, "VanityPatch.code", "modify_vanity_url", a);
-    expect_allowed(REPLY, "Vanity.code", "modify_vanity_url", a);
-    expect_allowed(REPLY, "Vanity.code", "get_vanity_url",
-                   client_get(h.ada, "/guilds/%s/vanity-url", h.guild));
-    expect_refused(REPLY, "Vanity.code", "get_vanity_url",
-                   client_get(h.bob, "/guilds/%s/vanity-url", h.guild));
+    expect_request_is_allowed(BODY, "VanityPatch.code", "modify_vanity_url", a);
+    expect_request_is_allowed(REPLY, "Vanity.code", "modify_vanity_url", a);
+    expect_request_is_allowed(REPLY, "Vanity.code", "get_vanity_url",
+                              client_get(h.ada, "/guilds/%s/vanity-url", h.guild));
+    expect_request_is_refused(REPLY, "Vanity.code", "get_vanity_url",
+                              client_get(h.bob, "/guilds/%s/vanity-url", h.guild));
 
     struct client *uma = world_client(w, "uma");
     put_member(h.guild, uma);
-    expect_allowed(BODY, "MemberPatch.roles", "modify_member",
-                   client_patch(h.bob, TEXT(w, "{'roles': ['%s']}", h.low), "/guilds/%s/members/%s",
-                                h.guild, uma->id));
-    expect_refused(BODY, "MemberPatch.roles", "modify_member",
-                   client_patch(h.bob, TEXT(w, "{'roles': ['%s']}", h.high),
-                                "/guilds/%s/members/%s", h.guild, uma->id));
+    expect_request_is_allowed(BODY, "MemberPatch.roles", "modify_member",
+                              client_patch(h.bob, TEXT(w, "{'roles': ['%s']}", h.low),
+                                           "/guilds/%s/members/%s", h.guild, uma->id));
+    expect_request_is_refused(BODY, "MemberPatch.roles", "modify_member",
+                              client_patch(h.bob, TEXT(w, "{'roles': ['%s']}", h.high),
+                                           "/guilds/%s/members/%s", h.guild, uma->id));
 }
 
 static void check_who_can_read_friend_invite_codes(struct world *w)
@@ -347,14 +349,18 @@ static void check_who_can_read_friend_invite_codes(struct world *w)
     struct client *ida = world_client(w, "ida"), *joe = world_client(w, "joe"),
                   *nobody = world_anonymous(w);
 
-    expect_refused(REPLY, CODE, "create_friend_invite",
-                   client_post(nobody, "{}", "/users/@me/invites"));
-    expect_allowed(REPLY, CODE, "create_friend_invite",
-                   client_post(ida, "{}", "/users/@me/invites"));
-    expect_refused(REPLY, CODE, "get_friend_invites", client_get(joe, "/users/@me/invites"));
-    expect_allowed(REPLY, CODE, "get_friend_invites", client_get(ida, "/users/@me/invites"));
-    expect_refused(REPLY, CODE, "revoke_friend_invites", client_delete(joe, "/users/@me/invites"));
-    expect_allowed(REPLY, CODE, "revoke_friend_invites", client_delete(ida, "/users/@me/invites"));
+    expect_request_is_refused(REPLY, CODE, "create_friend_invite",
+                              client_post(nobody, "{}", "/users/@me/invites"));
+    expect_request_is_allowed(REPLY, CODE, "create_friend_invite",
+                              client_post(ida, "{}", "/users/@me/invites"));
+    expect_request_is_refused(REPLY, CODE, "get_friend_invites",
+                              client_get(joe, "/users/@me/invites"));
+    expect_request_is_allowed(REPLY, CODE, "get_friend_invites",
+                              client_get(ida, "/users/@me/invites"));
+    expect_request_is_refused(REPLY, CODE, "revoke_friend_invites",
+                              client_delete(joe, "/users/@me/invites"));
+    expect_request_is_allowed(REPLY, CODE, "revoke_friend_invites",
+                              client_delete(ida, "/users/@me/invites"));
 }
 
 static void check_who_can_get_onboarding_roles(struct world *w)
@@ -366,15 +372,15 @@ static void check_who_can_get_onboarding_roles(struct world *w)
                        "'role_ids': ['%s']}], 'single_select': true}]}";
     struct answer a = client_put(h.bob, TEXT(w, body, h.high), "/guilds/%s/onboarding", h.guild);
 
-    expect_refused(BODY, TAKEN, "put_onboarding", a);
-    expect_refused(REPLY, GIVEN_BY, "put_onboarding", a);
+    expect_request_is_refused(BODY, TAKEN, "put_onboarding", a);
+    expect_request_is_refused(REPLY, GIVEN_BY, "put_onboarding", a);
     a = client_put(h.bob, TEXT(w, body, h.low), "/guilds/%s/onboarding", h.guild);
-    expect_allowed(BODY, TAKEN, "put_onboarding", a);
-    expect_allowed(REPLY, GIVEN_BY, "put_onboarding", a);
-    expect_allowed(REPLY, GIVEN_BY, "get_onboarding",
-                   client_get(h.bob, "/guilds/%s/onboarding", h.guild));
-    expect_refused(REPLY, GIVEN_BY, "get_onboarding",
-                   client_get(world_client(w, "zoe"), "/guilds/%s/onboarding", h.guild));
+    expect_request_is_allowed(BODY, TAKEN, "put_onboarding", a);
+    expect_request_is_allowed(REPLY, GIVEN_BY, "put_onboarding", a);
+    expect_request_is_allowed(REPLY, GIVEN_BY, "get_onboarding",
+                              client_get(h.bob, "/guilds/%s/onboarding", h.guild));
+    expect_request_is_refused(REPLY, GIVEN_BY, "get_onboarding",
+                              client_get(world_client(w, "zoe"), "/guilds/%s/onboarding", h.guild));
 }
 
 static void check_who_can_get_account_tokens(struct world *w)
@@ -384,22 +390,23 @@ static void check_who_can_get_account_tokens(struct world *w)
     struct answer a =
         client_post(nobody, "{'username': 'may', 'password': 'correct horse'}", "/auth/register");
 
-    expect_allowed(REPLY, "Token.token", "register_account", a);
-    expect_refused(
+    expect_request_is_allowed(REPLY, "Token.token", "register_account", a);
+    expect_request_is_refused(
         REPLY, "Token.token", "register_account",
         client_post(nobody, "{'username': 'may', 'password': 'correct horse'}", "/auth/register"));
     struct client *own = world_client_with(w, answer_text(a, "token"));
-    expect_allowed(REPLY, "LoginResult.token", "log_in",
-                   client_post(nobody, TEXT(w, login, "correct horse"), "/auth/login"));
-    expect_refused(REPLY, "LoginResult.token", "log_in",
-                   client_post(nobody, TEXT(w, login, "wrong horse"), "/auth/login"));
-    expect_refused(REPLY, "UserWithToken.token", "modify_current_user",
-                   client_patch(own, "{'password': 'wrong horse', 'new_password': 'better horse'}",
-                                "/users/@me"));
-    expect_allowed(REPLY, "UserWithToken.token", "modify_current_user",
-                   client_patch(own,
-                                "{'password': 'correct horse', 'new_password': 'better horse'}",
-                                "/users/@me"));
+    expect_request_is_allowed(REPLY, "LoginResult.token", "log_in",
+                              client_post(nobody, TEXT(w, login, "correct horse"), "/auth/login"));
+    expect_request_is_refused(REPLY, "LoginResult.token", "log_in",
+                              client_post(nobody, TEXT(w, login, "wrong horse"), "/auth/login"));
+    expect_request_is_refused(
+        REPLY, "UserWithToken.token", "modify_current_user",
+        client_patch(own, "{'password': 'wrong horse', 'new_password': 'better horse'}",
+                     "/users/@me"));
+    expect_request_is_allowed(
+        REPLY, "UserWithToken.token", "modify_current_user",
+        client_patch(own, "{'password': 'correct horse', 'new_password': 'better horse'}",
+                     "/users/@me"));
 }
 
 static void check_who_can_read_guild_template_codes(struct world *w)
@@ -410,30 +417,32 @@ static void check_who_can_read_guild_template_codes(struct world *w)
     struct answer a = client_post(tom, "{'name': 'T'}", "/guilds/%s/templates", v.id);
     const char *code = answer_text(a, "code");
 
-    expect_allowed(REPLY, CODE, "create_guild_template", a);
-    expect_refused(REPLY, CODE, "create_guild_template",
-                   client_post(eve, "{'name': 'T'}", "/guilds/%s/templates", v.id));
-    expect_allowed(REPLY, CODE, "list_guild_templates",
-                   client_get(tom, "/guilds/%s/templates", v.id));
-    expect_refused(REPLY, CODE, "list_guild_templates",
-                   client_get(eve, "/guilds/%s/templates", v.id));
-    expect_allowed(REPLY, CODE, "get_guild_template",
-                   client_get(eve, "/guilds/templates/%s", code));
-    expect_refused(REPLY, CODE, "get_guild_template",
-                   client_get(eve, "/guilds/templates/wrongone"));
-    expect_refused(REPLY, CODE, "modify_guild_template",
-                   client_patch(eve, "{'name': 'U'}", "/guilds/%s/templates/%s", v.id, code));
-    expect_allowed(REPLY, CODE, "modify_guild_template",
-                   client_patch(tom, "{'name': 'U'}", "/guilds/%s/templates/%s", v.id, code));
+    expect_request_is_allowed(REPLY, CODE, "create_guild_template", a);
+    expect_request_is_refused(REPLY, CODE, "create_guild_template",
+                              client_post(eve, "{'name': 'T'}", "/guilds/%s/templates", v.id));
+    expect_request_is_allowed(REPLY, CODE, "list_guild_templates",
+                              client_get(tom, "/guilds/%s/templates", v.id));
+    expect_request_is_refused(REPLY, CODE, "list_guild_templates",
+                              client_get(eve, "/guilds/%s/templates", v.id));
+    expect_request_is_allowed(REPLY, CODE, "get_guild_template",
+                              client_get(eve, "/guilds/templates/%s", code));
+    expect_request_is_refused(REPLY, CODE, "get_guild_template",
+                              client_get(eve, "/guilds/templates/wrongone"));
+    expect_request_is_refused(
+        REPLY, CODE, "modify_guild_template",
+        client_patch(eve, "{'name': 'U'}", "/guilds/%s/templates/%s", v.id, code));
+    expect_request_is_allowed(
+        REPLY, CODE, "modify_guild_template",
+        client_patch(tom, "{'name': 'U'}", "/guilds/%s/templates/%s", v.id, code));
     client_post(tom, "{'name': 'new'}", "/guilds/%s/channels", v.id);
-    expect_refused(REPLY, CODE, "sync_guild_template",
-                   client_put(eve, NULL, "/guilds/%s/templates/%s", v.id, code));
-    expect_allowed(REPLY, CODE, "sync_guild_template",
-                   client_put(tom, NULL, "/guilds/%s/templates/%s", v.id, code));
-    expect_refused(REPLY, CODE, "delete_guild_template",
-                   client_delete(eve, "/guilds/%s/templates/%s", v.id, code));
-    expect_allowed(REPLY, CODE, "delete_guild_template",
-                   client_delete(tom, "/guilds/%s/templates/%s", v.id, code));
+    expect_request_is_refused(REPLY, CODE, "sync_guild_template",
+                              client_put(eve, NULL, "/guilds/%s/templates/%s", v.id, code));
+    expect_request_is_allowed(REPLY, CODE, "sync_guild_template",
+                              client_put(tom, NULL, "/guilds/%s/templates/%s", v.id, code));
+    expect_request_is_refused(REPLY, CODE, "delete_guild_template",
+                              client_delete(eve, "/guilds/%s/templates/%s", v.id, code));
+    expect_request_is_allowed(REPLY, CODE, "delete_guild_template",
+                              client_delete(tom, "/guilds/%s/templates/%s", v.id, code));
 }
 
 /* An app's webhook: the guild's owner does not get the token. */
@@ -488,14 +497,14 @@ static void check_who_can_read_app_client_secrets(struct world *w)
     struct client *sue = world_client(w, "sue"), *eve = world_client(w, "eve");
     const char *app = make_application(sue, "Secrets");
 
-    expect_refused(REPLY, "BotToken.token", "reset_bot_token",
-                   client_post(eve, NULL, "/applications/%s/bot/reset", app));
-    expect_allowed(REPLY, "BotToken.token", "reset_bot_token",
-                   client_post(sue, NULL, "/applications/%s/bot/reset", app));
-    expect_refused(REPLY, "ClientSecret.secret", "reset_secret",
-                   client_post(eve, NULL, "/applications/%s/reset", app));
-    expect_allowed(REPLY, "ClientSecret.secret", "reset_secret",
-                   client_post(sue, NULL, "/applications/%s/reset", app));
+    expect_request_is_refused(REPLY, "BotToken.token", "reset_bot_token",
+                              client_post(eve, NULL, "/applications/%s/bot/reset", app));
+    expect_request_is_allowed(REPLY, "BotToken.token", "reset_bot_token",
+                              client_post(sue, NULL, "/applications/%s/bot/reset", app));
+    expect_request_is_refused(REPLY, "ClientSecret.secret", "reset_secret",
+                              client_post(eve, NULL, "/applications/%s/reset", app));
+    expect_request_is_allowed(REPLY, "ClientSecret.secret", "reset_secret",
+                              client_post(sue, NULL, "/applications/%s/reset", app));
 }
 
 static struct answer request_token(const struct consent *s, const char *rest, const char *value,
@@ -514,45 +523,48 @@ static void check_who_can_get_app_tokens(struct world *w)
     const char *consent = "{'authorize': true}", *code, *refresh, *access;
     struct answer a;
 
-    expect_refused(REPLY, "Redirect.url", "authorize",
-                   client_post(s.nobody, consent,
-                               AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK
-                                         "&scope=identify",
-                               s.app));
+    expect_request_is_refused(REPLY, "Redirect.url", "authorize",
+                              client_post(s.nobody, consent,
+                                          AUTHORIZE
+                                          "?client_id=%s&response_type=code&redirect_uri=" BACK
+                                          "&scope=identify",
+                                          s.app));
     a = client_post(
         s.bob, consent,
         AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK "&scope=identify", s.app);
-    expect_allowed(REPLY, "Redirect.url", "authorize", a);
+    expect_request_is_allowed(REPLY, "Redirect.url", "authorize", a);
     code = url_part(a, "code");
     a = request_token(&s, BY_CODE, code, "wrong");
-    expect_refused(BODY, "TokenRequest.client_secret", "exchange_token", a);
+    expect_request_is_refused(BODY, "TokenRequest.client_secret", "exchange_token", a);
     expect_access_refused_to_both_credentials("AccessToken.access_token",
                                               "AccessToken.refresh_token", "exchange_token", a);
-    expect_refused(BODY, "TokenRequest.code", "exchange_token",
-                   request_token(&s, BY_CODE, "wrong", s.secret));
+    expect_request_is_refused(BODY, "TokenRequest.code", "exchange_token",
+                              request_token(&s, BY_CODE, "wrong", s.secret));
     code = get_code(s.bob, s.app, "identify");
     a = request_token(&s, BY_CODE, code, s.secret);
-    expect_allowed(BODY, "TokenRequest.client_secret", "exchange_token", a);
-    expect_allowed(BODY, "TokenRequest.code", "exchange_token", a);
+    expect_request_is_allowed(BODY, "TokenRequest.client_secret", "exchange_token", a);
+    expect_request_is_allowed(BODY, "TokenRequest.code", "exchange_token", a);
     expect_access_allowed_to_both_credentials("AccessToken.access_token",
                                               "AccessToken.refresh_token", "exchange_token", a);
     refresh = answer_text(a, "refresh_token");
-    expect_refused(BODY, "TokenRequest.refresh_token", "exchange_token",
-                   request_token(&s, BY_REFRESH, "wrong", s.secret));
+    expect_request_is_refused(BODY, "TokenRequest.refresh_token", "exchange_token",
+                              request_token(&s, BY_REFRESH, "wrong", s.secret));
     a = request_token(&s, BY_REFRESH, refresh, s.secret);
-    expect_allowed(BODY, "TokenRequest.refresh_token", "exchange_token", a);
+    expect_request_is_allowed(BODY, "TokenRequest.refresh_token", "exchange_token", a);
     access = answer_text(a, "access_token");
-    expect_refused(BODY, "TokenRevocation.client_secret", "revoke_token",
-                   client_form(s.nobody, TOKEN "/revoke",
-                               "token=%s&client_id=%s&client_secret=wrong", access, s.app));
+    expect_request_is_refused(BODY, "TokenRevocation.client_secret", "revoke_token",
+                              client_form(s.nobody, TOKEN "/revoke",
+                                          "token=%s&client_id=%s&client_secret=wrong", access,
+                                          s.app));
     struct client *bearer = world_client_with(w, TEXT(w, "Bearer %s", access));
     expect_status(client_get(bearer, "/users/@me"), 200);
     a = client_form(s.nobody, TOKEN "/revoke", "token=%s&client_id=%s&client_secret=%s", access,
                     s.app, s.secret);
-    expect_allowed(BODY, "TokenRevocation.client_secret", "revoke_token", a);
-    expect_allowed(BODY, "TokenRevocation.token", "revoke_token", a);
+    expect_request_is_allowed(BODY, "TokenRevocation.client_secret", "revoke_token", a);
+    expect_request_is_allowed(BODY, "TokenRevocation.token", "revoke_token", a);
     /* Revoked or used credentials are refused. */
-    expect_refused(BODY, "TokenRevocation.token", "revoke_token", client_get(bearer, "/users/@me"));
+    expect_request_is_refused(BODY, "TokenRevocation.token", "revoke_token",
+                              client_get(bearer, "/users/@me"));
 }
 
 static void every_credential_field_follows_its_access_rule(struct world *w)
@@ -566,8 +578,8 @@ static void every_credential_field_follows_its_access_rule(struct world *w)
     check_who_can_read_app_client_secrets(w);
     check_who_can_get_app_tokens(w);
     for (size_t i = 0; i < COUNT(credential_fields); i++)
-        if (!credential_fields[i].test &&
-            !(credential_fields[i].expect_allowed && credential_fields[i].expect_refused))
+        if (!credential_fields[i].test && !(credential_fields[i].expect_request_is_allowed &&
+                                            credential_fields[i].expect_request_is_refused))
             fail_test(__FILE__, __LINE__, "%s of %s is not exercised", credential_fields[i].field,
                       credential_fields[i].route);
 }

@@ -99,7 +99,7 @@ static void credential_is_checked_again_after_a_long_body(struct world *w)
 }
 
 /* The response has the usual rate limit headers, and the request counts once. */
-static void request_with_a_long_body_counts_once_for_the_limit(struct world *w)
+static void long_body_request_counts_once_for_the_rate_limit(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     char text[20000];
@@ -225,7 +225,7 @@ static void control_socket_does_not_busy_loop_without_free_descriptors(struct wo
 const struct test early_refusals_tests[] = {
     TEST(long_body_is_refused_before_it_is_received),
     TEST(credential_is_checked_again_after_a_long_body),
-    TEST_WITH(request_with_a_long_body_counts_once_for_the_limit, configure_enabled_rate_limits),
+    TEST_WITH(long_body_request_counts_once_for_the_rate_limit, configure_enabled_rate_limits),
     TEST_WITH(rate_limit_is_reported_before_the_body_is_received, configure_enabled_rate_limits),
     TEST_WITH(unauthenticated_bodies_are_refused_beyond_a_memory_limit,
               configure_body_memory_of_8_mib),

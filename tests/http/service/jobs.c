@@ -248,7 +248,7 @@ static void wait_until_earlier_due_jobs_have_run(struct client *witness)
 }
 
 /* Waits until the failed job is rescheduled. */
-static void wait_until_this_many_failures_are_left(struct world *w, int left)
+static void wait_for_count_of_remaining_failures(struct world *w, int left)
 {
     expect_soon(failures_left == left);
     world_settle(w);
@@ -358,10 +358,10 @@ static void failed_job_is_rolled_back_and_retried(struct world *w)
 
     failures_left = 2;
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 0}", "/plan"), 204);
-    wait_until_this_many_failures_are_left(w, 1);
+    wait_for_count_of_remaining_failures(w, 1);
     expect_bio(ada, "");
     world_wait(w, 5);
-    wait_until_this_many_failures_are_left(w, 0);
+    wait_for_count_of_remaining_failures(w, 0);
     expect_bio(ada, "");
     expect_silence(ada);
     world_wait(w, 5);

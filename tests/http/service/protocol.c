@@ -41,7 +41,8 @@ static int response_status(struct str answer)
 }
 
 /* Expects one complete response with this status, then the end of the connection. */
-static void expect_refused(struct world *w, const char *what, struct str request, int status)
+static void expect_raw_request_is_refused(struct world *w, const char *what, struct str request,
+                                          int status)
 {
     struct str answer = client_raw(world_anonymous(w), request, QUIET_MS);
     const char *body = answer.n ? memmem(answer.p, answer.n, "\r\n\r\n", 4) : NULL;
@@ -123,7 +124,8 @@ static const struct {
 static void ambiguous_requests_are_refused(struct world *w)
 {
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
-        expect_refused(w, malformed[i].what, malformed[i].request, malformed[i].status);
+        expect_raw_request_is_refused(w, malformed[i].what, malformed[i].request,
+                                      malformed[i].status);
 }
 
 /* --- size limits ---------------------------------------------------------------------- */
@@ -149,17 +151,19 @@ static void request_heads_have_size_limits(struct world *w)
     struct str fits =
         repeat_char(w, "GET /", 'a', line, " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     expect(response_status(client_raw(nobody, fits, QUIET_MS)) == 404);
-    expect_refused(w, "a long line",
-                   repeat_char(w, "GET /", 'a', line + 1, " HTTP/1.1\r\nHost: x\r\n\r\n"), 414);
+    expect_raw_request_is_refused(
+        w, "a long line", repeat_char(w, "GET /", 'a', line + 1, " HTTP/1.1\r\nHost: x\r\n\r\n"),
+        414);
     fits = repeat_char(w, GATEWAY "Connection: close\r\nA: ", 'a', 30000, "\r\n\r\n");
     expect(response_status(client_raw(nobody, fits, QUIET_MS)) == 200);
-    expect_refused(w, "a long header", repeat_char(w, GATEWAY "A: ", 'a', 33000, "\r\n\r\n"), 431);
+    expect_raw_request_is_refused(w, "a long header",
+                                  repeat_char(w, GATEWAY "A: ", 'a', 33000, "\r\n\r\n"), 431);
     for (int i = 2; i < 100; i++)
         all = str_printf(world_arena(w), "%.*sA: b\r\n", STR_ARGS(all));
     fits = str_printf(world_arena(w), "%.*s\r\n", STR_ARGS(all));
     expect(response_status(client_raw(nobody, fits, QUIET_MS)) == 200);
-    expect_refused(w, "101 headers", str_printf(world_arena(w), "%.*sA: b\r\n\r\n", STR_ARGS(all)),
-                   431);
+    expect_raw_request_is_refused(
+        w, "101 headers", str_printf(world_arena(w), "%.*sA: b\r\n\r\n", STR_ARGS(all)), 431);
 }
 
 static void request_bodies_have_size_limits(struct world *w)
@@ -172,18 +176,19 @@ static void request_bodies_have_size_limits(struct world *w)
     expect_invalid(client_request(nobody, "POST", "/api/auth/login", JSON, fits), "login",
                    "INVALID_LOGIN");
     expect_error(client_request(nobody, "POST", "/api/auth/login", JSON, larger), 413, 40005);
-    expect_refused(w, "a length of 1 MiB + 1", STR(LOGIN "Content-Length: 1048577\r\n\r\n"), 413);
-    expect_refused(w, "a length of 2^60", STR(LOGIN "Content-Length: 1152921504606846976\r\n\r\n"),
-                   413);
+    expect_raw_request_is_refused(w, "a length of 1 MiB + 1",
+                                  STR(LOGIN "Content-Length: 1048577\r\n\r\n"), 413);
+    expect_raw_request_is_refused(w, "a length of 2^60",
+                                  STR(LOGIN "Content-Length: 1152921504606846976\r\n\r\n"), 413);
     /* A chunked body has no declared length. */
     struct str chunked =
         str_printf(world_arena(w), LOGIN "Transfer-Encoding: chunked\r\n\r\n%zx\r\n%.*s", larger.n,
                    STR_ARGS(larger));
-    expect_refused(w, "a chunk too long", chunked, 413);
+    expect_raw_request_is_refused(w, "a chunk too long", chunked, 413);
     /* An unknown route accepts no body. */
-    expect_refused(w, "a body for nobody",
-                   STR("POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n"),
-                   404);
+    expect_raw_request_is_refused(
+        w, "a body for nobody",
+        STR("POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n"), 404);
 }
 
 /* --- framing -------------------------------------------------------------------------- */
@@ -267,8 +272,9 @@ static void expect_100_continue_is_answered_before_the_body(struct world *w)
     send_text(fd, BAD_LOGIN);
     read_until(fd, more, sizeof more, "INVALID_LOGIN");
     close(fd);
-    expect_refused(w, "too much, asked first",
-                   STR(LOGIN "Content-Length: 1048577\r\nExpect: 100-continue\r\n\r\n"), 413);
+    expect_raw_request_is_refused(
+        w, "too much, asked first",
+        STR(LOGIN "Content-Length: 1048577\r\nExpect: 100-continue\r\n\r\n"), 413);
 }
 
 static void request_sent_byte_by_byte_is_accepted(struct world *w)

@@ -157,7 +157,7 @@ static void refusals_by_rank_timeout_or_ownership_are_explained(struct world *w)
     expect_hint(w, "", "bob is timed out until 2099-01-01|remove the time-out", 50013);
 }
 
-static void late_second_and_foreign_responses_are_explained_to_the_bot(struct world *w)
+static void refused_interaction_responses_are_explained(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *bot = str_printf(world_arena(w), "&user=%s", s.bot->id).p;
@@ -533,7 +533,7 @@ static int role_reads_of_refusal(struct world *w)
     return statements_seen(READS_ROLES).runs - before;
 }
 
-static void causes_are_not_computed_without_a_reader(struct world *w)
+static void refusal_causes_are_not_computed_without_a_reader(struct world *w)
 {
     expect(role_reads_of_refusal(w) == 0);
 }
@@ -553,8 +553,7 @@ const struct test refusal_causes_tests[] = {
     TEST_WITH(hidden_channel_and_foreign_guild_are_explained, configure_workbench_with_controls),
     TEST_WITH(refusals_by_rank_timeout_or_ownership_are_explained,
               configure_workbench_with_controls),
-    TEST_WITH(late_second_and_foreign_responses_are_explained_to_the_bot,
-              configure_workbench_with_controls),
+    TEST_WITH(refused_interaction_responses_are_explained, configure_workbench_with_controls),
     TEST_WITH(webhook_calls_are_recorded_for_the_application, configure_workbench_with_controls),
     TEST_WITH(invalid_field_is_explained_with_its_value, configure_workbench_with_controls),
     TEST_WITH(unknown_id_of_another_object_is_explained, configure_workbench_with_controls),
@@ -571,7 +570,7 @@ const struct test refusal_causes_tests[] = {
               configure_workbench_with_controls),
     TEST_WITH(permission_in_a_thread_is_explained_by_its_parent, configure_workbench_with_controls),
     TEST_WITH(refused_client_of_a_token_request_is_explained, configure_workbench_with_controls),
-    TEST_WITH(causes_are_not_computed_without_a_reader, watch_sql_statements_of_store),
+    TEST_WITH(refusal_causes_are_not_computed_without_a_reader, watch_sql_statements_of_store),
     TEST_WITH(recorded_refusal_reads_the_roles_once, watch_sql_statements_with_workbench),
     { 0 },
 };

@@ -273,7 +273,7 @@ static void transition_is_executed_after_two_seconds_without_answers(struct worl
     voice_client_hang_up(&plain);
 }
 
-static void observers_are_no_members_and_receive_nothing(struct world *w)
+static void udp_client_without_media_is_not_in_the_dave_group(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = join_with_key_package(&h, h.ada, h.voice),
@@ -384,7 +384,7 @@ static struct voice_client connect_to_stream(struct client *c)
     return p;
 }
 
-static void streams_have_groups_of_their_own(struct world *w)
+static void each_stream_has_a_separate_dave_group(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
@@ -558,12 +558,12 @@ const struct test voice_dave_tests[] = {
     TEST_WITH(binary_messages_have_sequence_numbers_from_version_8_on, with_relay),
     TEST_WITH(client_without_dave_downgrades_the_call_until_it_leaves, with_relay),
     TEST_WITH(transition_is_executed_after_two_seconds_without_answers, with_relay),
-    TEST_WITH(observers_are_no_members_and_receive_nothing, with_relay),
+    TEST_WITH(udp_client_without_media_is_not_in_the_dave_group, with_relay),
     TEST_WITH(late_media_of_a_client_with_dave_starts_encryption, with_relay),
     TEST_WITH(stages_are_never_encrypted, configure_required_e2ee),
     TEST_WITH(voice_e2ee_option_off_disables_dave, configure_disabled_e2ee),
     TEST_WITH(voice_e2ee_option_require_refuses_clients_without_dave, configure_required_e2ee),
-    TEST_WITH(streams_have_groups_of_their_own, with_relay),
+    TEST_WITH(each_stream_has_a_separate_dave_group, with_relay),
     TEST_WITH(malformed_binary_messages_close_the_connection, with_relay),
     TEST_WITH(key_packages_are_verified_and_limited, with_relay),
     TEST_WITH(voice_protocol_selections_are_rate_limited, with_relay),

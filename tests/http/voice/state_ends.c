@@ -95,7 +95,7 @@ static void deleting_a_guild_ends_its_voice_states(struct world *w)
 /* --- processes ------------------------------------------------------------------------ */
 
 /* Puts bob into voice as if another process had his session. */
-static void insert_foreign_voice_state(const struct test_voice *h, int node)
+static void insert_voice_state_of_another_process(const struct test_voice *h, int node)
 {
     join_voice(h, h->bob, h->voice, NULL);
     world_sql(h->world, "update voice_states set node = %d", node);
@@ -106,7 +106,7 @@ static void voice_state_survives_a_restart_until_the_session_expires(struct worl
 {
     struct test_voice h = world_test_voice(w);
 
-    insert_foreign_voice_state(&h, 0);
+    insert_voice_state_of_another_process(&h, 0);
     world_restart(w);
     expect_status(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id), 200);
     client_connect(h.ada);
@@ -126,7 +126,7 @@ static void second_restart_does_not_extend_the_voice_states_time(struct world *w
 {
     struct test_voice h = world_test_voice(w);
 
-    insert_foreign_voice_state(&h, 0);
+    insert_voice_state_of_another_process(&h, 0);
     world_restart(w);
     world_wait(w, 100);
     world_restart(w);
@@ -224,7 +224,7 @@ static void voice_states_of_a_dead_process_are_cleared_by_others(struct world *w
         return;
     world_sql(w, "insert into voice_nodes (node, expires_at) values (78, %lld)",
               (long long)1 << 60);
-    insert_foreign_voice_state(&h, 78);
+    insert_voice_state_of_another_process(&h, 78);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
     sleep(2);
     expect_quiet(h.ada->gate);

@@ -50,16 +50,16 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void long_loop_iteration_is_reported_with_its_longest_part(void **state)
+static void report_of_a_long_iteration_names_its_longest_part(void **state)
 {
     struct stall_meter m = { .kind = "turn" };
 
     (void)state;
-    stall_meter_begin_part_of_iteration(&m, "short");
+    stall_meter_begin_measuring_activity(&m, "short");
     work_ms(2);
-    stall_meter_begin_part_of_iteration(&m, "long");
+    stall_meter_begin_measuring_activity(&m, "long");
     work_ms(STALL_LIMIT_MS);
-    stall_meter_begin_part_of_iteration(&m, "short");
+    stall_meter_begin_measuring_activity(&m, "short");
     stall_meter_end_iteration(&m);
     assert_int_equal(reports, 1);
     assert_string_equal(reported.part, "long");
@@ -75,7 +75,7 @@ static void each_loop_iteration_is_measured_separately(void **state)
     for (int tries = 0; tries < 5; tries++) { /* other load may delay single tries */
         reports = 0;
         for (int i = 0; i < 3; i++) {
-            stall_meter_begin_part_of_iteration(&m, "half");
+            stall_meter_begin_measuring_activity(&m, "half");
             work_ms(STALL_LIMIT_MS / 2);
             stall_meter_end_iteration(&m);
         }
@@ -91,7 +91,7 @@ static void many_short_parts_add_up_to_a_long_iteration(void **state)
 
     (void)state;
     for (int i = 0; i < 30; i++) {
-        stall_meter_begin_part_of_iteration(&m, "a bit");
+        stall_meter_begin_measuring_activity(&m, "a bit");
         work_ms(1);
     }
     stall_meter_end_iteration(&m);
@@ -105,7 +105,7 @@ static void sleeping_time_does_not_count_as_blocking(void **state)
     struct timespec t = { .tv_nsec = 30 * 1000000 };
 
     (void)state;
-    stall_meter_begin_part_of_iteration(&m, "sleep");
+    stall_meter_begin_measuring_activity(&m, "sleep");
     nanosleep(&t, NULL);
     stall_meter_end_iteration(&m);
     assert_int_equal(reports, 0);
@@ -116,10 +116,10 @@ static void work_while_the_meter_is_paused_does_not_count(void **state)
     struct stall_meter m = { .kind = "write" };
 
     (void)state;
-    stall_meter_begin_part_of_iteration(&m, "work");
+    stall_meter_begin_measuring_activity(&m, "work");
     stall_meter_pause(&m);
     work_ms(STALL_LIMIT_MS + 5);
-    stall_meter_begin_part_of_iteration(&m, "work");
+    stall_meter_begin_measuring_activity(&m, "work");
     stall_meter_pause(&m);
     assert_int_equal(reports, 0);
 }
@@ -137,7 +137,7 @@ static void longest_duration_of_each_part_is_recorded(void **state)
 
     (void)state;
     for (int ms = 5; ms > 1; ms -= 3) {
-        stall_meter_begin_part_of_iteration(&m, "kept");
+        stall_meter_begin_measuring_activity(&m, "kept");
         work_ms(ms);
         stall_meter_end_iteration(&m);
     }
@@ -149,8 +149,8 @@ static void longest_duration_of_each_part_is_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(long_loop_iteration_is_reported_with_its_longest_part,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(report_of_a_long_iteration_names_its_longest_part, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(each_loop_iteration_is_measured_separately, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(many_short_parts_add_up_to_a_long_iteration, set_up,

@@ -124,7 +124,7 @@ static void utf8_trim_removes_unicode_white_space_at_both_ends(void **state)
     assert_str(utf8_trim(STR("\xc3\xa9 ")), "\xc3\xa9");
 }
 
-static void cut_character_at_the_end_is_removed(void **state)
+static void truncated_character_at_the_end_is_removed(void **state)
 {
     (void)state;
     assert_str(utf8_without_incomplete_end(STR("a\xf0\x9f\x98\x80")), "a\xf0\x9f\x98\x80");
@@ -146,7 +146,7 @@ int main(void)
         cmocka_unit_test(utf8_length_counts_code_points),
         cmocka_unit_test(utf8_length_counts_non_continuation_bytes_at_every_offset),
         cmocka_unit_test(utf8_trim_removes_unicode_white_space_at_both_ends),
-        cmocka_unit_test(cut_character_at_the_end_is_removed),
+        cmocka_unit_test(truncated_character_at_the_end_is_removed),
     };
     return cmocka_run_group_tests_name("base/utf8", tests, NULL, NULL);
 }

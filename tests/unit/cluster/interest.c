@@ -14,7 +14,7 @@ static void record_subscription(void *arg, unsigned part, bool on)
     calls++;
 }
 
-static void node_is_subscribed_while_a_part_has_keys_and_a_minute_longer(void **state)
+static void nats_subscription_ends_a_minute_after_its_last_key(void **state)
 {
     (void)state;
     struct interest *i = interest_set_new(record_subscription, NULL);
@@ -50,7 +50,7 @@ static void node_is_subscribed_while_a_part_has_keys_and_a_minute_longer(void **
     interest_set_free(i);
 }
 
-static void keys_of_one_part_are_different(void **state)
+static void keys_that_share_a_nats_subject_are_distinguished(void **state)
 {
     (void)state;
     struct interest *i = interest_set_new(record_subscription, NULL);
@@ -79,8 +79,8 @@ static void keys_of_one_part_are_different(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(node_is_subscribed_while_a_part_has_keys_and_a_minute_longer),
-        cmocka_unit_test(keys_of_one_part_are_different),
+        cmocka_unit_test(nats_subscription_ends_a_minute_after_its_last_key),
+        cmocka_unit_test(keys_that_share_a_nats_subject_are_distinguished),
     };
 
     return cmocka_run_group_tests_name("cluster/interest", tests, NULL, NULL);

@@ -16,7 +16,7 @@ static struct log_entry_address address_of(struct emitted_event *list)
     return a;
 }
 
-static void address_has_the_guilds_and_users_of_all_events(void **state)
+static void log_address_has_guilds_and_users_of_all_events(void **state)
 {
     (void)state;
     struct emitted_event again = { .event = EVENT_MESSAGE_UPDATE, .to = audience_of_guild(1) };
@@ -37,7 +37,7 @@ static void address_has_the_guilds_and_users_of_all_events(void **state)
 }
 
 /* The gateway creates one event per recipient of a private channel. */
-static void address_of_a_private_channel_has_its_recipients(void **state)
+static void log_address_of_a_private_channel_has_recipients(void **state)
 {
     (void)state;
     struct emitted_event a = { .event = EVENT_MESSAGE_CREATE,
@@ -50,7 +50,7 @@ static void address_of_a_private_channel_has_its_recipients(void **state)
     assert_true(to.keys[2] == log_address_key(AUDIENCE_USER, 9));
 }
 
-static void entries_that_all_nodes_need_have_no_address(void **state)
+static void log_entries_that_all_nodes_need_have_no_address(void **state)
 {
     (void)state;
     struct emitted_event guild = { .event = EVENT_MESSAGE_CREATE, .to = audience_of_guild(1) };
@@ -75,7 +75,7 @@ static void entries_that_all_nodes_need_have_no_address(void **state)
         assert_false(log_address_of_entry(&entries[i], STR("entry"), &a));
 }
 
-static void entry_is_published_to_parts_of_guilds_before_those_of_users(void **state)
+static void nats_subjects_of_guilds_replace_those_of_users(void **state)
 {
     (void)state;
     struct log_entry_address a = { .count = 3,
@@ -91,7 +91,7 @@ static void entry_is_published_to_parts_of_guilds_before_those_of_users(void **s
     assert_int_equal(parts[0], log_address_get_nats_part_of_key(a.keys[0]));
 }
 
-static void address_survives_encoding_and_bad_bytes_are_refused(void **state)
+static void log_address_round_trips_and_bad_bytes_are_refused(void **state)
 {
     (void)state;
     struct log_entry_address a = { .count = 2,
@@ -155,11 +155,11 @@ static void recipients_have_the_part_of_each_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(address_has_the_guilds_and_users_of_all_events),
-        cmocka_unit_test(address_of_a_private_channel_has_its_recipients),
-        cmocka_unit_test(entries_that_all_nodes_need_have_no_address),
-        cmocka_unit_test(entry_is_published_to_parts_of_guilds_before_those_of_users),
-        cmocka_unit_test(address_survives_encoding_and_bad_bytes_are_refused),
+        cmocka_unit_test(log_address_has_guilds_and_users_of_all_events),
+        cmocka_unit_test(log_address_of_a_private_channel_has_recipients),
+        cmocka_unit_test(log_entries_that_all_nodes_need_have_no_address),
+        cmocka_unit_test(nats_subjects_of_guilds_replace_those_of_users),
+        cmocka_unit_test(log_address_round_trips_and_bad_bytes_are_refused),
         cmocka_unit_test(recipients_have_the_part_of_each_key),
     };
 

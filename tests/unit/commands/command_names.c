@@ -90,7 +90,7 @@ static bool finds(size_t count, const char *locale, const char *expected)
     struct opt_list dictionary = { GIVEN, { words, count } };
     struct str found;
 
-    if (!find_localized_text(&dictionary, str_of(locale), &found))
+    if (!localizations_find_text(&dictionary, str_of(locale), &found))
         return expected == NULL;
     return expected && str_is(found, expected);
 }
@@ -109,12 +109,12 @@ static void localization_falls_back_to_a_related_locale(void **state)
     assert_true(finds(3, "de", NULL));
     assert_true(finds(3, "pt-BR", NULL));
     assert_true(finds(3, "", NULL));
-    assert_false(find_localized_text(&none, STR("de"), &found));
+    assert_false(localizations_find_text(&none, STR("de"), &found));
     assert_true(locale_fallback_bits(STR("es-419")) ==
-                (get_bit_of_locale(STR("es-419")) | get_bit_of_locale(STR("es-ES"))));
-    assert_true(locale_fallback_bits(STR("es-ES")) == get_bit_of_locale(STR("es-ES")));
-    assert_true(get_bit_of_locale(STR("he")) != 0);
-    assert_true(get_bit_of_locale(STR("EN-us")) == 0);
+                (locale_get_bit(STR("es-419")) | locale_get_bit(STR("es-ES"))));
+    assert_true(locale_fallback_bits(STR("es-ES")) == locale_get_bit(STR("es-ES")));
+    assert_true(locale_get_bit(STR("he")) != 0);
+    assert_true(locale_get_bit(STR("EN-us")) == 0);
 }
 
 static void each_supported_locale_has_its_own_bit(void **state)
@@ -124,9 +124,9 @@ static void each_supported_locale_has_its_own_bit(void **state)
 
     (void)state;
     for (unsigned i = 0; c[i].doc; i++)
-        assert_true(get_bit_of_locale(str_of(c[i].text)) == UINT64_C(1) << i);
+        assert_true(locale_get_bit(str_of(c[i].text)) == UINT64_C(1) << i);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_true(get_bit_of_locale(str_of(others[i])) == 0);
+        assert_true(locale_get_bit(str_of(others[i])) == 0);
 }
 
 static void only_locales_with_a_bit_are_supported(void **state)
@@ -141,7 +141,7 @@ static void only_locales_with_a_bit_are_supported(void **state)
                 struct str locale = str_slice(text, 2 + strlen(behind[i]));
 
                 memcpy(text + 2, behind[i], strlen(behind[i]));
-                assert_int_equal(locale_is_supported(locale), get_bit_of_locale(locale) != 0);
+                assert_int_equal(locale_is_supported(locale), locale_get_bit(locale) != 0);
             }
     assert_false(locale_is_supported(STR("")));
     assert_false(locale_is_supported(STR("d")));
@@ -159,8 +159,8 @@ static void command_locales_include_options_and_choices(void **state)
                          .options = { GIVEN, { &outer, 1 } } };
 
     (void)state;
-    assert_true(command_locale_bits(&k) == (get_bit_of_locale(de.key) | get_bit_of_locale(fr.key) |
-                                            get_bit_of_locale(ja.key)));
+    assert_true(command_locale_bits(&k) ==
+                (locale_get_bit(de.key) | locale_get_bit(fr.key) | locale_get_bit(ja.key)));
 }
 
 static void choice_values_match_text_or_numbers(void **state)

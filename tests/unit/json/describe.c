@@ -135,7 +135,7 @@ static void json_schema_lists_every_field_of_an_object(void **state)
         "},\"required\":[\"name\",\"nick\"]}");
 }
 
-static void json_schema_of_single_types(void **state)
+static void json_schema_describes_single_types(void **state)
 {
     (void)state;
     schema_describe(&j, &pet);
@@ -191,7 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(json_schema_lists_every_field_of_an_object),
-        TEST(json_schema_of_single_types),
+        TEST(json_schema_describes_single_types),
         TEST(json_schema_of_a_loose_enumeration_lists_no_values),
         TEST(type_descriptions_are_readable_phrases),
     };

@@ -89,13 +89,13 @@ static void permission_names_and_bits_are_the_published_ones(void **state)
     struct buf out;
 
     buf_init(&out, 4096);
-    append_permission_names(&out, PERMISSION(MANAGE_GUILD));
+    permission_set_append_names(&out, PERMISSION(MANAGE_GUILD));
     assert_str(buf_as_str(&out), "MANAGE_GUILD");
     buf_reset(&out);
-    append_permission_names(&out, PERMISSION(CONNECT) | PERMISSION(ADMINISTRATOR));
+    permission_set_append_names(&out, PERMISSION(CONNECT) | PERMISSION(ADMINISTRATOR));
     assert_str(buf_as_str(&out), "ADMINISTRATOR, CONNECT");
     buf_reset(&out);
-    append_permission_names(&out, 0);
+    permission_set_append_names(&out, 0);
     assert_int_equal(out.n, 0);
     buf_clear(&out);
     /* The bits equal Discord's documented ones. */

@@ -80,7 +80,7 @@ static inline void app_release(void)
 
     while (!(x = atomic_exchange(&app.held, NULL)))
         usleep(1000);
-    loop_call_and_wait(x->loop, app_release_held_on_loop, x);
+    loop_run_function_and_wait(x->loop, app_release_held_on_loop, x);
 }
 
 /* --- routes --------------------------------------------------------------------------- */
@@ -150,8 +150,8 @@ static void app_list_form_parts(struct http_exchange *x)
 {
     struct str out = STR("");
 
-    for (size_t i = 0; x->parts && i < multipart_part_count(x->parts); i++) {
-        const struct multipart_part *p = multipart_part_at(x->parts, i);
+    for (size_t i = 0; x->parts && i < multipart_get_part_count(x->parts); i++) {
+        const struct multipart_part *p = multipart_get_part_at(x->parts, i);
         out =
             str_printf(x->arena, "%.*s%s=%.*s;", STR_ARGS(out), p->name, (int)p->data.n, p->data.p);
     }
@@ -254,7 +254,7 @@ static inline void app_let_in(void)
 
     while (!(x = atomic_exchange(&app.held, NULL)))
         usleep(1000);
-    loop_call_and_wait(x->loop, app_admit_body_on_loop, x);
+    loop_run_function_and_wait(x->loop, app_admit_body_on_loop, x);
 }
 
 static void app_refusal(void *arg, int status, struct buf *out)
@@ -358,7 +358,7 @@ static struct app_socket_group {
 
 static struct app_socket_group *app_socket_group(void)
 {
-    return &app_groups[loop_index(loop_get_current())];
+    return &app_groups[loop_get_index(loop_get_current())];
 }
 
 static void app_group_on_open(struct websocket *ws, void *arg)
@@ -487,7 +487,7 @@ static inline void app_jam_count(struct loop_iteration_callback *t)
 
 static inline void app_jam_begin(struct loop *l, void *arg)
 {
-    unsigned i = loop_index(l);
+    unsigned i = loop_get_index(l);
 
     (void)arg;
     app_jam.ends[i].run = app_jam_count;
@@ -499,7 +499,7 @@ static inline void app_jam_begin(struct loop *l, void *arg)
 static inline void app_jam_end(struct loop *l, void *arg)
 {
     (void)arg;
-    loop_remove_iteration_callback(&app_jam.ends[loop_index(l)]);
+    loop_remove_iteration_callback(&app_jam.ends[loop_get_index(l)]);
 }
 
 static inline void app_hold_loops(void)
@@ -507,7 +507,7 @@ static inline void app_hold_loops(void)
     for (unsigned i = 0; i < APP_LOOPS; i++) {
         sem_init(&app_jam.held[i], 0, 0);
         sem_init(&app_jam.go[i], 0, 0);
-        loop_call_and_wait(loops_get_loop_at(app.loops, i), app_jam_begin, NULL);
+        loop_run_function_and_wait(loops_get_loop_at(app.loops, i), app_jam_begin, NULL);
         sem_wait(&app_jam.held[i]);
     }
 }
@@ -525,7 +525,7 @@ static inline int app_iterations(void)
     int turns = app_jam.turns;
 
     for (unsigned i = 0; i < APP_LOOPS; i++) {
-        loop_call_and_wait(loops_get_loop_at(app.loops, i), app_jam_end, NULL);
+        loop_run_function_and_wait(loops_get_loop_at(app.loops, i), app_jam_end, NULL);
         sem_destroy(&app_jam.held[i]);
         sem_destroy(&app_jam.go[i]);
     }
@@ -547,7 +547,8 @@ static inline void app_run_loop_iterations(int times)
 {
     for (int i = 0; i < times; i++)
         for (unsigned k = 0; k < loops_get_count(app.loops); k++)
-            loop_call_and_wait(loops_get_loop_at(app.loops, k), app_do_nothing_on_loop, NULL);
+            loop_run_function_and_wait(loops_get_loop_at(app.loops, k), app_do_nothing_on_loop,
+                                       NULL);
 }
 
 /* Waits until another thread makes the condition true. */

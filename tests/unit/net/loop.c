@@ -156,11 +156,13 @@ static void slow_loop_messages_are_spread_over_iterations(void **state)
 
     (void)state;
     arrived = 0;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), post_loop_messages_with_slow_callbacks, all);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), post_loop_messages_with_slow_callbacks,
+                               all);
     wait_for_loop_messages(SLOW_POSTS);
     assert_true(turns >= SLOW_POSTS * SLOW_MS / 5 - 1);
     arrived = 0;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), post_loop_messages_with_slow_callbacks, all);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), post_loop_messages_with_slow_callbacks,
+                               all);
     loops_stop(ls);
     assert_int_equal(arrived, SLOW_POSTS);
 }
@@ -185,7 +187,8 @@ static void memory_can_be_freed_on_the_thread_pool(void **state)
 
     (void)state;
     given_back = 0;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), free_pointer_on_thread_pool_and_signal, &where);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), free_pointer_on_thread_pool_and_signal,
+                               &where);
     loops_stop(ls); /* waits for the background thread */
     assert_int_equal(given_back, 1);
     assert_null(where);
@@ -206,9 +209,10 @@ static void loop_call_runs_on_its_loop_and_waits(void **state)
     for (unsigned i = 0; i < 2; i++) {
         bool there = false;
 
-        loop_call_and_wait(loops_get_loop_at(ls, i), expect_current_loop_is_argument, &there);
+        loop_run_function_and_wait(loops_get_loop_at(ls, i), expect_current_loop_is_argument,
+                                   &there);
         assert_true(there);
-        assert_int_equal(loop_index(loops_get_loop_at(ls, i)), i);
+        assert_int_equal(loop_get_index(loops_get_loop_at(ls, i)), i);
     }
     loops_stop(ls);
 }
@@ -263,8 +267,8 @@ static void iteration_end_runs_the_application_before_registered_callbacks(void 
     struct loops *ls = loops_start(1, record_application_iteration_end, NULL);
 
     (void)state;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), add_iteration_callback, NULL);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), remove_iteration_callback, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), add_iteration_callback, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), remove_iteration_callback, NULL);
     loops_stop(ls);
     assert_memory_equal(turn.order, "cat", 3);
 }
@@ -324,13 +328,13 @@ static void deadlines_expire_in_order_and_follow_their_clock(void **state)
 
     (void)state;
     sem_init(&late.expired, 0, 0);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), start_deadlines_on_loop, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), start_deadlines_on_loop, NULL);
     sem_wait(&late.expired);
     sem_wait(&late.expired);
     clock_advance_both_clocks(60LL * 60 * 1000 * 1000);
     sem_wait(&late.expired);
     clock_restore_real_time();
-    loop_call_and_wait(loops_get_loop_at(ls, 0), free_deadlines_on_loop, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), free_deadlines_on_loop, NULL);
     loops_stop(ls);
     assert_int_equal(late.n, 3);
     assert_memory_equal(late.order, "12m", 3);
@@ -373,10 +377,10 @@ static void simultaneous_deadlines_are_spread_over_several_iterations(void **sta
 
     (void)state;
     arrived = 0;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), start_many_deadlines, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), start_many_deadlines, NULL);
     wait_for_loop_messages(SLOW_POSTS);
     assert_true(turns >= SLOW_POSTS * SLOW_MS / 6 - 1);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), free_many_deadlines, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), free_many_deadlines, NULL);
     loops_stop(ls);
 }
 

@@ -135,7 +135,7 @@ static void forwarded_addresses_are_evaluated_from_right_to_left(void **state)
         find_forwarded_client_address(&p, &r, &a);
         ip_address_format(&a, text);
         assert_string_equal(text, cases[i].client);
-        assert_int_equal(client_used_tls_to_proxy(&r, false), cases[i].secure);
+        assert_int_equal(forwarded_headers_say_client_used_tls(&r, false), cases[i].secure);
     }
 }
 

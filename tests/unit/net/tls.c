@@ -302,7 +302,7 @@ static void websockets_work_over_tls(void **state)
     wire_expect(&w, 1, "secure");
     wire_send_text(&w, "close");
     wire_expect_close(&w, 4000);
-    wire_send_frame(&w, 8, "\x0f\xa0", 2);
+    api_client_send_websocket_frame(&w, 8, "\x0f\xa0", 2);
     app_wait_until(atomic_load(&app.closed) == 1);
     assert_int_equal(atomic_load(&app.code), 4000);
     wire_end(&w);

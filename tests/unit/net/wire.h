@@ -79,7 +79,8 @@ static inline size_t wire_frame(char *out, int opcode, const void *payload, size
     return at + n;
 }
 
-static inline void wire_send_frame(struct api_client *w, int opcode, const void *payload, size_t n)
+static inline void api_client_send_websocket_frame(struct api_client *w, int opcode,
+                                                   const void *payload, size_t n)
 {
     char *frame = malloc(n + 14);
 
@@ -89,7 +90,7 @@ static inline void wire_send_frame(struct api_client *w, int opcode, const void 
 
 static inline void wire_send_text(struct api_client *w, const char *text)
 {
-    wire_send_frame(w, 1, text, strlen(text));
+    api_client_send_websocket_frame(w, 1, text, strlen(text));
 }
 
 /* Reads one frame; returns its opcode, or -1 at the end of the connection. */

@@ -23,7 +23,7 @@ static const char *best_of(const struct video_codecs *offers, size_t count)
     return video_codec_name(codec_votes_choose(&c));
 }
 
-static void video_codec_is_supported_by_all_participants(void **state)
+static void chosen_video_codec_is_supported_by_all_participants(void **state)
 {
     struct video_codecs offers[] = { offer("VP8", "H264"), offer("VP9", "H264"),
                                      offer(NULL, NULL) };
@@ -38,7 +38,7 @@ static void video_codec_is_supported_by_all_participants(void **state)
     assert_string_equal(best_of(offers + 2, 1), "H264");
 }
 
-static void invalid_codec_priorities_do_not_decide(void **state)
+static void invalid_codec_priorities_are_ignored(void **state)
 {
     struct video_codecs wild[] = { offer("nonsense", NULL), { 0 }, { 0 } };
 
@@ -74,8 +74,8 @@ static void payload_types_are_translated_by_codec(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(video_codec_is_supported_by_all_participants),
-        cmocka_unit_test(invalid_codec_priorities_do_not_decide),
+        cmocka_unit_test(chosen_video_codec_is_supported_by_all_participants),
+        cmocka_unit_test(invalid_codec_priorities_are_ignored),
         cmocka_unit_test(payload_types_are_translated_by_codec),
     };
 

@@ -81,13 +81,13 @@ static void send_participant_join(struct relay *r, struct loop *loop, snowflake 
                                     .version = VOICE_SEQUENCE_VERSION };
     memcpy(c->token, &user_id, sizeof user_id);
     pending_identify_add(c);
-    relay_deliver_state_change(r, &(struct relay_voice_state){ .guild_id = GUILD,
-                                                               .user_id = user_id,
-                                                               .channel_id = ROOM,
-                                                               .room_id = ROOM,
-                                                               .may_send_audio = true,
-                                                               .flags = flags,
-                                                               .claim = user_id });
+    relay_deliver_voice_state_change(r, &(struct relay_voice_state){ .guild_id = GUILD,
+                                                                     .user_id = user_id,
+                                                                     .channel_id = ROOM,
+                                                                     .room_id = ROOM,
+                                                                     .may_send_audio = true,
+                                                                     .flags = flags,
+                                                                     .claim = user_id });
 }
 
 struct group_coming {
@@ -122,13 +122,13 @@ static void joins_of_a_large_room_are_spread_over_many_iterations(void **state)
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
     struct loop *own = r->workers[0].loop, *loop = loops_get_loop_at(ls, 0);
-    loop_call_and_wait(own, start_counting_iterations, &here);
-    loop_call_and_wait(own, send_all_participant_joins, &(struct group_coming){ r, loop });
+    loop_run_function_and_wait(own, start_counting_iterations, &here);
+    loop_run_function_and_wait(own, send_all_participant_joins, &(struct group_coming){ r, loop });
     while (left < PEOPLE) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
     }
-    loop_call_and_wait(own, stop_counting_iterations, &here);
+    loop_run_function_and_wait(own, stop_counting_iterations, &here);
     assert_true(here.turns >= 5);
     relay_stop(r);
     loops_stop(ls);
@@ -137,8 +137,8 @@ static void joins_of_a_large_room_are_spread_over_many_iterations(void **state)
 static void send_all_joins_and_end_room(struct loop *l, void *arg)
 {
     send_all_participant_joins(l, arg);
-    relay_deliver_state_change(((const struct group_coming *)arg)->relay,
-                               &(struct relay_voice_state){ .room_id = ROOM });
+    relay_deliver_voice_state_change(((const struct group_coming *)arg)->relay,
+                                     &(struct relay_voice_state){ .room_id = ROOM });
 }
 
 /* The participants are removed one by one and find that they have left. */
@@ -179,8 +179,8 @@ static void queue_for_a_busy_loop_stays_small(void **state)
     assert_int_equal(relay_start(ls, &options, &r), OK);
     loop_post_message(loops_get_loop_at(ls, 0), &held.post);
     long before = resident_kib();
-    loop_call_and_wait(r->workers[0].loop, send_all_participant_joins,
-                       &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
+    loop_run_function_and_wait(r->workers[0].loop, send_all_participant_joins,
+                               &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
     do
         relay_read_stats(r, &s);
     while (s.participants < PEOPLE && clock_monotonic_ns() < until);
@@ -212,14 +212,15 @@ static void ended_room_is_empty_immediately(void **state)
     (void)state;
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
-    loop_call_and_wait(r->workers[0].loop, send_all_joins_and_end_room,
-                       &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
+    loop_run_function_and_wait(r->workers[0].loop, send_all_joins_and_end_room,
+                               &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
     while (left < PEOPLE || s.participants) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
         relay_read_stats(r, &s);
     }
-    relay_deliver_state_change(r, &(struct relay_voice_state){ .guild_id = GUILD, .user_id = 1 });
+    relay_deliver_voice_state_change(
+        r, &(struct relay_voice_state){ .guild_id = GUILD, .user_id = 1 });
     relay_stop(r);
     loops_stop(ls);
 }
@@ -256,8 +257,8 @@ static void emptied_room_frees_its_memory(void **state)
         struct relay_stats s = { .participants = 1 };
 
         left = 0;
-        loop_call_and_wait(r->workers[0].loop, send_all_joins_and_end_room,
-                           &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
+        loop_run_function_and_wait(r->workers[0].loop, send_all_joins_and_end_room,
+                                   &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
         while (left < PEOPLE || s.participants) {
             assert_true(clock_monotonic_ns() < until);
             usleep(1000);
@@ -299,8 +300,8 @@ static void room_refuses_participants_above_its_limit(void **state)
     (void)state;
     left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
-    loop_call_and_wait(r->workers[0].loop, send_three,
-                       &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
+    loop_run_function_and_wait(r->workers[0].loop, send_three,
+                               &(struct group_coming){ r, loops_get_loop_at(ls, 0) });
     while (left < 3) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
@@ -363,12 +364,12 @@ static void frequent_speaking_changes_are_limited_and_the_last_is_sent(void **st
 
     (void)state;
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(t.relay->workers[0].loop, send_joins_and_speaking_changes,
-                       &(struct group_coming){ t.relay, loops_get_loop_at(ls, 0) });
+    loop_run_function_and_wait(t.relay->workers[0].loop, send_joins_and_speaking_changes,
+                               &(struct group_coming){ t.relay, loops_get_loop_at(ls, 0) });
     while (t.seq < 2 + 11) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
-        loop_call_and_wait(t.relay->workers[0].loop, read_participant_sequence, &t);
+        loop_run_function_and_wait(t.relay->workers[0].loop, read_participant_sequence, &t);
     }
     assert_true(t.seq <= MOST);
     relay_stop(t.relay);
@@ -399,13 +400,13 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
     (void)state;
     assert_int_equal(relay_start(ls, &options, &last.relay), OK);
     before.relay = last.relay;
-    loop_call_and_wait(last.relay->workers[0].loop, send_101_participant_joins,
-                       &(struct group_coming){ last.relay, loops_get_loop_at(ls, 0) });
+    loop_run_function_and_wait(last.relay->workers[0].loop, send_101_participant_joins,
+                               &(struct group_coming){ last.relay, loops_get_loop_at(ls, 0) });
     while (!last.seq) {
         assert_true(clock_monotonic_ns() < until);
-        loop_call_and_wait(last.relay->workers[0].loop, read_participant_sequence, &last);
+        loop_run_function_and_wait(last.relay->workers[0].loop, read_participant_sequence, &last);
     }
-    loop_call_and_wait(last.relay->workers[0].loop, read_participant_sequence, &before);
+    loop_run_function_and_wait(last.relay->workers[0].loop, read_participant_sequence, &before);
     assert_int_equal(last.seq, 2);
     assert_int_equal(before.seq, 2 + 99 + 1); /* includes the last participant's join */
     relay_stop(last.relay);
@@ -436,7 +437,7 @@ static void send_room_join(struct relay *r, struct loop *loop, snowflake user_id
                                     .version = VOICE_SEQUENCE_VERSION };
     memcpy(c->token, &number, sizeof number);
     pending_identify_add(c);
-    relay_deliver_state_change(r, &f);
+    relay_deliver_voice_state_change(r, &f);
 }
 
 struct worker_check {
@@ -467,7 +468,7 @@ static struct worker_check check_workers(struct relay *r)
 
     for (unsigned i = 0; i < r->worker_count; i++) {
         t.worker = &r->workers[i];
-        loop_call_and_wait(t.worker->loop, check_worker_has_only_its_rooms, &t);
+        loop_run_function_and_wait(t.worker->loop, check_worker_has_only_its_rooms, &t);
     }
     return t;
 }
@@ -546,13 +547,13 @@ static struct encrypted_room fill_encrypted_room(void)
     struct relay_stats s;
 
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(t.relay->workers[0].loop, send_101_participant_joins,
-                       &(struct group_coming){ t.relay, loops_get_loop_at(ls, 0) });
+    loop_run_function_and_wait(t.relay->workers[0].loop, send_101_participant_joins,
+                               &(struct group_coming){ t.relay, loops_get_loop_at(ls, 0) });
     do {
         assert_true(clock_monotonic_ns() < until);
         relay_read_stats(t.relay, &s);
     } while (s.participants < 101);
-    loop_call_and_wait(t.relay->workers[0].loop, join_encrypted_group, &t);
+    loop_run_function_and_wait(t.relay->workers[0].loop, join_encrypted_group, &t);
     relay_read_stats(t.relay, &s);
     assert_int_equal(s.encrypted_rooms, 1);
     relay_stop(t.relay);
@@ -674,9 +675,10 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
 
     (void)state;
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
+    loop_run_function_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
     while (!t.bound)
-        loop_call_and_wait(t.relay->workers[0].loop, bind_sockets_of_speaker_and_listener, &t);
+        loop_run_function_and_wait(t.relay->workers[0].loop, bind_sockets_of_speaker_and_listener,
+                                   &t);
     struct media_cipher *seal =
         media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(0))), t.key, 0);
     send_packet(&t, seal, 1);
@@ -737,10 +739,11 @@ static void room_is_charged_for_participants_that_receive_nothing(void **state)
 
     (void)state;
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
+    loop_run_function_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
     while (!t.bound)
-        loop_call_and_wait(t.relay->workers[0].loop, bind_sockets_of_speaker_and_listener, &t);
-    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_bystanders, &t);
+        loop_run_function_and_wait(t.relay->workers[0].loop, bind_sockets_of_speaker_and_listener,
+                                   &t);
+    loop_run_function_and_wait(t.relay->workers[0].loop, send_joins_of_bystanders, &t);
     do
         relay_read_stats(t.relay, &s);
     while (s.participants < LISTENER + BYSTANDERS && clock_monotonic_ns() < until);
@@ -751,7 +754,7 @@ static void room_is_charged_for_participants_that_receive_nothing(void **state)
         relay_read_stats(t.relay, &s);
     while (s.packets_out < 1 && clock_monotonic_ns() < until);
     struct credit_reading reading = { .relay = t.relay };
-    loop_call_and_wait(t.relay->workers[0].loop, read_media_credit_of_relay_room, &reading);
+    loop_run_function_and_wait(t.relay->workers[0].loop, read_media_credit_of_relay_room, &reading);
     assert_int_equal(reading.credit, MEDIA_QUEUE_CREDIT - 2 - 1 - 6);
     media_cipher_free(seal);
     close(t.fd);
@@ -876,10 +879,10 @@ static void video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams(void *
     (void)state;
     setsockopt(t.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
-    loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
+    loop_run_function_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
     while (!t.bound)
-        loop_call_and_wait(t.relay->workers[0].loop, start_video_to_listener, &t);
-    loop_call_and_wait(t.relay->workers[0].loop, send_video_frame, &t);
+        loop_run_function_and_wait(t.relay->workers[0].loop, start_video_to_listener, &t);
+    loop_run_function_and_wait(t.relay->workers[0].loop, send_video_frame, &t);
     for (unsigned i = 0; i < PICTURE; i++) {
         assert_int_equal(recv(t.fd, in, sizeof in, 0), RTP_HEADER_SIZE + 1 + ENCRYPTION_OVERHEAD);
         assert_true(in[1] == PICTURE_TYPE && in[3] == i);

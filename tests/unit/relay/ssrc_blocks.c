@@ -17,7 +17,7 @@ static int compare_ssrcs(const void *a, const void *b)
 }
 
 /* If so many blocks were chosen at random, about 75 would be equal to another one. */
-static void no_block_is_assigned_twice(void **state)
+static void no_ssrc_block_is_assigned_twice(void **state)
 {
     uint32_t *taken = mem_new(BLOCKS * sizeof *taken);
     struct ssrc_blocks b;
@@ -25,7 +25,7 @@ static void no_block_is_assigned_twice(void **state)
     (void)state;
     ssrc_blocks_init(&b);
     for (int i = 0; i < BLOCKS; i++) {
-        taken[i] = ssrc_blocks_take(&b);
+        taken[i] = ssrc_blocks_assign_next(&b);
         assert_true(taken[i] != 0 && taken[i] % SSRCS_PER_PARTICIPANT == 0);
         assert_true(ssrc_block_is_allowed(taken[i]));
     }
@@ -36,7 +36,7 @@ static void no_block_is_assigned_twice(void **state)
 }
 
 /* The order is spread over the whole range, and another process has another order. */
-static void blocks_cannot_be_guessed(void **state)
+static void ssrc_blocks_cannot_be_guessed(void **state)
 {
     struct ssrc_blocks b[2];
     unsigned equal = 0, upper = 0;
@@ -45,9 +45,9 @@ static void blocks_cannot_be_guessed(void **state)
     ssrc_blocks_init(&b[0]);
     ssrc_blocks_init(&b[1]);
     for (int i = 0; i < 1000; i++) {
-        uint32_t first = ssrc_blocks_take(&b[0]);
+        uint32_t first = ssrc_blocks_assign_next(&b[0]);
 
-        equal += first == ssrc_blocks_take(&b[1]);
+        equal += first == ssrc_blocks_assign_next(&b[1]);
         upper += first > UINT32_MAX / 2;
     }
     assert_true(equal < 3);
@@ -57,8 +57,8 @@ static void blocks_cannot_be_guessed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_block_is_assigned_twice),
-        cmocka_unit_test(blocks_cannot_be_guessed),
+        cmocka_unit_test(no_ssrc_block_is_assigned_twice),
+        cmocka_unit_test(ssrc_blocks_cannot_be_guessed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,7 +145,7 @@ static void completion_callback_runs_on_the_submitting_loop(void **state)
         struct loop_work lw = { .one = *one, .f = f };
 
         lw.one.work.mode = STORE_WRITE;
-        loop_call_and_wait(loops_get_loop_at(loops, i % 2), submit_work_on_loop, &lw);
+        loop_run_function_and_wait(loops_get_loop_at(loops, i % 2), submit_work_on_loop, &lw);
         wait_for(&finished);
         assert_int_equal(lw.one.result, OK);
         test_works_free(one, 1);
@@ -217,7 +217,7 @@ static void read_on_a_loop_sees_earlier_commits_of_the_same_iteration(void **sta
     struct turn t = { .f = f };
 
     counter_make(f);
-    loop_call_and_wait(loops_get_loop_at(loops, 0), run_read_write_and_read_on_loop, &t);
+    loop_run_function_and_wait(loops_get_loop_at(loops, 0), run_read_write_and_read_on_loop, &t);
     loops_stop(loops);
     assert_int_equal(t.result, OK);
     assert_int_equal(t.reads, 2);
@@ -301,7 +301,7 @@ static void read_after_a_completed_write_sees_it(void **state)
     for (unsigned i = 0; i < CHAINS; i++) {
         chains[i] = (struct chain){ .f = f, .finished = &finished, .left = ROUNDS };
         chains[i].work.arena = arena_new();
-        loop_call_and_wait(loops_get_loop_at(loops, i % 2), chain_start, &chains[i]);
+        loop_run_function_and_wait(loops_get_loop_at(loops, i % 2), chain_start, &chains[i]);
     }
     for (unsigned i = 0; i < CHAINS; i++)
         wait_for(&finished);
@@ -360,12 +360,12 @@ static void background_reads_block_neither_loop_nor_writer(void **state)
         reads[i].lw.one.work.mode = STORE_READ;
         reads[i].lw.one.work.in_background = true;
         reads[i].lw.one.work.run = read_behind_gate;
-        loop_call_and_wait(loops_get_loop_at(loops, 0), submit_work_on_loop, &reads[i].lw);
+        loop_run_function_and_wait(loops_get_loop_at(loops, 0), submit_work_on_loop, &reads[i].lw);
     }
     struct loop_work short_read = { .one = *near, .f = f };
     short_read.one.work.mode = STORE_READ;
     short_read.one.work.run = read_and_go;
-    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_work_on_loop, &short_read);
+    loop_run_function_and_wait(loops_get_loop_at(loops, 0), submit_work_on_loop, &short_read);
     wait_for(&near_done);
     assert_int_equal(short_read.one.result, OK);
     no_error(store_do(f->store, "update counter set n = n + 1 where id = 1"));
@@ -396,7 +396,7 @@ struct counting_read {
 static enum err count_up(struct work_item *w, struct tx *tx)
 {
     struct counting_read *r = container_of(w, struct counting_read, lw.one.work);
-    struct arena *before = tx_switch_arena(tx, r->other);
+    struct arena *before = tx_replace_arena(tx, r->other);
     struct rows rows;
     bool found;
     enum err e = tx_one(tx,
@@ -406,7 +406,7 @@ static enum err count_up(struct work_item *w, struct tx *tx)
 
     if (e)
         return e; /* the wrong arena was used */
-    tx_switch_arena(tx, before);
+    tx_replace_arena(tx, before);
     if (r->says_so && (e = tx_require_background_thread(tx)))
         return e;
     r->counted = row_int(&rows, 0);
@@ -424,7 +424,7 @@ static struct counting_read count_on_loop(struct fixture *f, struct loops *loops
     r.other = arena_new();
     r.lw.one.work.mode = STORE_READ;
     r.lw.one.work.run = count_up;
-    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_work_on_loop, &r.lw);
+    loop_run_function_and_wait(loops_get_loop_at(loops, 0), submit_work_on_loop, &r.lw);
     wait_for(&finished);
     assert_int_equal(r.lw.one.result, OK);
     assert_int_equal(r.counted, most);

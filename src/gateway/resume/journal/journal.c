@@ -161,7 +161,7 @@ static void journal_slot_init(struct journal_slot *slot, const struct session *s
     memcpy(slot->client, session_get_client_name(s), strlen(session_get_client_name(s)) + 1);
     slot->first = s->seq;
     slot->base = s->resume.delivered_elsewhere;
-    slot->loop_index = JOURNAL_IN_TRANSIT;
+    slot->loop_get_index = JOURNAL_IN_TRANSIT;
     slot->seq = s->seq;
 }
 
@@ -202,7 +202,7 @@ void journal_set_session_loop(struct session *s)
     if (s->gateway_loop->position > slot->base)
         slot->base = s->gateway_loop->position;
     if (s->gateway_loop->resume.journal_position)
-        atomic_store(&slot->loop_index, loop_index(s->gateway_loop->loop));
+        atomic_store(&slot->loop_get_index, loop_get_index(s->gateway_loop->loop));
     journal_replication_mark_session_unsent(s);
 }
 
@@ -214,7 +214,7 @@ void journal_set_session_in_transit(struct session *s)
         return;
     if (s->gateway_loop->position > slot->base)
         slot->base = s->gateway_loop->position;
-    atomic_store(&slot->loop_index, JOURNAL_IN_TRANSIT);
+    atomic_store(&slot->loop_get_index, JOURNAL_IN_TRANSIT);
     journal_replication_send_session_now(s);
 }
 

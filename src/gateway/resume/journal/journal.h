@@ -28,7 +28,7 @@ enum {
     /* Maximum length of activities; sessions with longer activities are not recovered. */
     JOURNAL_PRESENCE_BYTES = 1536,
     JOURNAL_SLOT_BYTES = 4096,
-    /* Value of journal_slot.loop_index while the session moves between two event loops. */
+    /* Value of journal_slot.loop_get_index while the session moves between two event loops. */
     JOURNAL_IN_TRANSIT = 0xffffffff,
 };
 
@@ -48,7 +48,7 @@ struct journal_slot {
     /* Number of running session tasks; dispatches of tasks are not in the event log. */
     _Atomic uint32_t tasks;
     /* Index of the loop whose event position applies to the session, or JOURNAL_IN_TRANSIT. */
-    _Atomic uint32_t loop_index;
+    _Atomic uint32_t loop_get_index;
     uint32_t presence_n;
     uint64_t first; /* seq of the first dispatch whose event number is in this journal slot */
     uint64_t base;  /* all events up to this number were sent to the client or are in `sent` */

@@ -40,7 +40,7 @@ uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t 
 {
     uint64_t seen = slot->base;
 
-    if (slot->loop_index != JOURNAL_IN_TRANSIT && hub_position > seen)
+    if (slot->loop_get_index != JOURNAL_IN_TRANSIT && hub_position > seen)
         seen = hub_position;
     for (size_t i = 0; i < JOURNAL_SENT_MAX; i++)
         if (i != (slot->seq + 1) % JOURNAL_SENT_MAX && slot->sent[i] > seen)
@@ -144,10 +144,11 @@ static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct are
     ret->slot = arena_alloc(arena, sizeof *ret->slot);
     if (!read_all_bytes_at_offset(fd, ret->slot, sizeof *ret->slot, journal_slot_offset(slot)))
         return false;
-    if (ret->slot->loop_index < JOURNAL_LOOPS_MAX &&
+    if (ret->slot->loop_get_index < JOURNAL_LOOPS_MAX &&
         !read_all_bytes_at_offset(fd, &position, sizeof position,
                                   offsetof(struct journal_file_header, loops) +
-                                      ret->slot->loop_index * sizeof(struct journal_loop_record)))
+                                      ret->slot->loop_get_index *
+                                          sizeof(struct journal_loop_record)))
         return false;
     return journal_slot_find_last_event_before_seq(ret->slot, position, seq, &ret->seen);
 }

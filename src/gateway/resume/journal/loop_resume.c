@@ -66,7 +66,7 @@ void loop_resume_init(struct gateway_loop *h)
                                          gateway_upcalls.resume_request_retry);
     r->retain_timer =
         deadline_list_new(h->loop, SESSION_EXPIRY_MS, true, on_event_retention_expired);
-    r->journal_position = journal_loop_position(h->gateway->journal, loop_index(h->loop));
+    r->journal_position = journal_loop_position(h->gateway->journal, loop_get_index(h->loop));
     if (r->journal_position)
         atomic_store(r->journal_position, h->position);
     r->replication = journal_replication_new(h);

@@ -120,7 +120,7 @@ static void handle_replication_gap_report(struct serialized_data_reader *in,
     uint64_t hub = deserialize_u64(in);
 
     ret->restart = !in->bad && hub < JOURNAL_LOOPS_MAX;
-    ret->loop_index = (unsigned)hub;
+    ret->loop_get_index = (unsigned)hub;
 }
 
 void replica_handle_message(struct journal_replicas *k, struct str message,
@@ -139,11 +139,11 @@ void replica_handle_message(struct journal_replicas *k, struct str message,
         return;
     pthread_mutex_lock(&k->lock);
     if (kind == REPLICA_RECORDS)
-        replica_handle_records(k, identity, &in, ret);
+        replica_handle_journal_records(k, identity, &in, ret);
     else if (kind == REPLICA_GAP)
         handle_replication_gap_report(&in, ret);
     else if (kind == REPLICA_REQUEST)
-        replica_handle_request(k, identity, &in, ret);
+        replica_handle_session_request(k, identity, &in, ret);
     else if (kind == REPLICA_SESSION)
         replica_handle_session_copy(k, identity, &in, ret);
     else if (kind == REPLICA_REFUSAL)
@@ -161,7 +161,7 @@ enum journal_find_result replica_find_session(struct journal_replicas *k, uint32
 {
     pthread_mutex_lock(&k->lock);
     const struct replicated_session *s = replica_session_find(k, number, identity);
-    enum journal_find_result answer = replica_session_check_seq(k, s, seq, &ret->seen);
+    enum journal_find_result answer = replica_session_find_events_after_seq(k, s, seq, &ret->seen);
     if (answer == JOURNAL_FOUND) {
         ret->slot = arena_alloc(arena, sizeof *ret->slot);
         *ret->slot = s->slot;

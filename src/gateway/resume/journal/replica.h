@@ -24,7 +24,7 @@ struct journal_replicas;
 
 /* Kind of a replication message. After the kind, each message has a node identity: the sender, or
  * the owner of the session. The comments list the fields after these two. */
-enum replica_message {
+enum replica_message_kind {
     /* fields: magic number, loop index, message number, event position (0 if unchanged), records */
     REPLICA_RECORDS,
     /* fields: requesting node, session number, seq of the last event that the client read */
@@ -57,7 +57,7 @@ struct replica_reply {
     uint32_t unknown_at; /* node that has replied that it has no copy of the session, or 0 */
     bool hello;          /* the message was REPLICA_HELLO: another node stores copies */
     bool restart; /* the message was REPLICA_GAP: the replica has missed a message of this node */
-    unsigned loop_index; /* loop of that message */
+    unsigned loop_get_index; /* loop of that message */
 };
 
 struct journal_replicas *journal_replicas_new(uint32_t identity); /* identity of this node */

@@ -59,8 +59,8 @@ struct journal_replicas {
 void replica_session_remove(struct journal_replicas *k,
                             struct replicated_session *s); /* accepts NULL */
 /* Records that the whole session was received at the time now_ms. */
-void replica_session_record_receipt(struct journal_replicas *k, struct replicated_session *s,
-                                    int64_t now_ms);
+void replica_session_set_receipt_time(struct journal_replicas *k, struct replicated_session *s,
+                                      int64_t now_ms);
 /* Finds the copy of a session in the map `sessions` or `borrowed`. If there is none, or only the
  * copy of another owner, creates a new one. Returns NULL if the replica is full. */
 struct replicated_session *replica_session_get_or_create(struct journal_replicas *k, bool borrowed,
@@ -71,16 +71,16 @@ struct replicated_session *replica_session_find(const struct journal_replicas *k
                                                 uint32_t identity);
 struct replicated_session *replica_session_find_in_map(const struct map *copies, uint64_t number,
                                                        uint32_t identity);
-void replica_handle_records(struct journal_replicas *k, uint32_t identity,
-                            struct serialized_data_reader *in, struct replica_reply *ret);
+void replica_handle_journal_records(struct journal_replicas *k, uint32_t identity,
+                                    struct serialized_data_reader *in, struct replica_reply *ret);
 
 /* --- replica_requests.c: requests for copies ------------------------------------------ */
 
-enum journal_find_result replica_session_check_seq(const struct journal_replicas *k,
-                                                   const struct replicated_session *s, uint64_t seq,
-                                                   uint64_t *ret_seen);
-void replica_handle_request(struct journal_replicas *k, uint32_t identity,
-                            struct serialized_data_reader *in, struct replica_reply *ret);
+enum journal_find_result replica_session_find_events_after_seq(const struct journal_replicas *k,
+                                                               const struct replicated_session *s,
+                                                               uint64_t seq, uint64_t *ret_seen);
+void replica_handle_session_request(struct journal_replicas *k, uint32_t identity,
+                                    struct serialized_data_reader *in, struct replica_reply *ret);
 void replica_handle_session_copy(struct journal_replicas *k, uint32_t identity,
                                  struct serialized_data_reader *in, struct replica_reply *ret);
 void replica_handle_unknown_session(uint32_t identity, struct serialized_data_reader *in,

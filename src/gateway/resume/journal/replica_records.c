@@ -20,8 +20,8 @@ void replica_session_remove(struct journal_replicas *k, struct replicated_sessio
     mem_free(s);
 }
 
-void replica_session_record_receipt(struct journal_replicas *k, struct replicated_session *s,
-                                    int64_t now_ms)
+void replica_session_set_receipt_time(struct journal_replicas *k, struct replicated_session *s,
+                                      int64_t now_ms)
 {
     s->received_ms = now_ms;
     linked_list_remove(&s->link);
@@ -133,13 +133,13 @@ static void handle_whole_session_record(struct journal_replicas *k,
         memset(s->slot.sent, 0, sizeof s->slot.sent);
     }
     s->slot.base = seen;
-    if (s->slot.loop_index != hub)
-        s->slot.loop_index = JOURNAL_IN_TRANSIT;
+    if (s->slot.loop_get_index != hub)
+        s->slot.loop_get_index = JOURNAL_IN_TRANSIT;
     s->gaps = from->loops[hub].gaps;
     s->sent_by = hub;
     s->began = delivered_to.first;
     replica_session_remove(k, replica_session_find_in_map(&k->borrowed, number, from->identity));
-    replica_session_record_receipt(k, s, from->received_ms);
+    replica_session_set_receipt_time(k, s, from->received_ms);
 }
 
 static void handle_sent_events_record(struct journal_replicas *k,
@@ -196,8 +196,8 @@ static bool handle_session_records(struct journal_replicas *k, struct replicated
     return !in->bad;
 }
 
-void replica_handle_records(struct journal_replicas *k, uint32_t identity,
-                            struct serialized_data_reader *in, struct replica_reply *ret)
+void replica_handle_journal_records(struct journal_replicas *k, uint32_t identity,
+                                    struct serialized_data_reader *in, struct replica_reply *ret)
 {
     uint64_t magic = deserialize_u64(in), hub = deserialize_u64(in), message = deserialize_u64(in);
     uint64_t position = deserialize_u64(in);

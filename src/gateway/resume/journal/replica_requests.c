@@ -14,15 +14,15 @@ static uint64_t event_position_of_session_copy(const struct journal_replicas *k,
 
     if (s->borrowed)
         return s->position;
-    if (!from || s->slot.loop_index >= JOURNAL_LOOPS_MAX ||
-        from->loops[s->slot.loop_index].gaps != s->gaps)
+    if (!from || s->slot.loop_get_index >= JOURNAL_LOOPS_MAX ||
+        from->loops[s->slot.loop_get_index].gaps != s->gaps)
         return 0;
-    return from->loops[s->slot.loop_index].position;
+    return from->loops[s->slot.loop_get_index].position;
 }
 
-enum journal_find_result replica_session_check_seq(const struct journal_replicas *k,
-                                                   const struct replicated_session *s, uint64_t seq,
-                                                   uint64_t *ret_seen)
+enum journal_find_result replica_session_find_events_after_seq(const struct journal_replicas *k,
+                                                               const struct replicated_session *s,
+                                                               uint64_t seq, uint64_t *ret_seen)
 {
     if (!s || (s->borrowed && s->slot.is_incomplete &&
                clock_steady_ms() - s->received_ms > REFUSAL_VALID_MS))
@@ -63,8 +63,8 @@ void replica_handle_unknown_session(uint32_t identity, struct serialized_data_re
     ret->unknown_at = identity;
 }
 
-void replica_handle_request(struct journal_replicas *k, uint32_t identity,
-                            struct serialized_data_reader *in, struct replica_reply *ret)
+void replica_handle_session_request(struct journal_replicas *k, uint32_t identity,
+                                    struct serialized_data_reader *in, struct replica_reply *ret)
 {
     uint32_t asker = (uint32_t)deserialize_u64(in);
     uint64_t number = deserialize_u64(in), seq = deserialize_u64(in), seen;
@@ -78,7 +78,7 @@ void replica_handle_request(struct journal_replicas *k, uint32_t identity,
         ret->to = asker;
         return;
     }
-    bool is_found = replica_session_check_seq(k, s, seq, &seen) == JOURNAL_FOUND;
+    bool is_found = replica_session_find_events_after_seq(k, s, seq, &seen) == JOURNAL_FOUND;
     ret->to = asker;
     serialize_u64(&ret->bytes, is_found ? REPLICA_SESSION : REPLICA_REFUSAL);
     serialize_u64(&ret->bytes, identity);
@@ -119,7 +119,7 @@ static void store_session_copy_from_replica(struct journal_replicas *k, uint32_t
     s->slot.id[sizeof slot->id - 1] = '\0';
     s->slot.client[sizeof slot->client - 1] = '\0';
     s->position = position;
-    replica_session_record_receipt(k, s, clock_steady_ms());
+    replica_session_set_receipt_time(k, s, clock_steady_ms());
     ret->number = number;
 }
 
@@ -144,7 +144,7 @@ void replica_handle_refused_session(struct journal_replicas *k, uint32_t identit
 {
     uint64_t number = deserialize_u64(in), first = deserialize_u64(in), seq = deserialize_u64(in);
     struct journal_slot slot = {
-        .is_incomplete = 1, .loop_index = JOURNAL_IN_TRANSIT, .first = first, .seq = seq
+        .is_incomplete = 1, .loop_get_index = JOURNAL_IN_TRANSIT, .first = first, .seq = seq
     };
 
     if (!in->bad)

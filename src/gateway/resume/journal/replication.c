@@ -80,7 +80,7 @@ static void replication_send_message(struct journal_replication_of_loop *c, uint
 
     buf_init(&message, MESSAGE_MAX_BYTES);
     append_replica_message_head(&message, cluster_node_identity(g->cluster),
-                                loop_index(c->gateway_loop->loop), ++c->messages, position);
+                                loop_get_index(c->gateway_loop->loop), ++c->messages, position);
     buf_add_str(&message, buf_as_str(&c->out));
     buf_reset(&c->out);
     /* A message whose buffer overflowed is not sent. The replica notices the gap in the message
@@ -172,8 +172,7 @@ static size_t session_record_size(const struct session *s)
 
 /* Marks the next session as unsent and moves it to the end of the loop's list. Returns false if all
  * sessions were marked in this full resend. */
-static bool replication_round_mark_next_session(struct journal_replication_of_loop *c,
-                                                size_t *bytes)
+static bool resend_round_mark_next_session(struct journal_replication_of_loop *c, size_t *bytes)
 {
     struct list_link *list = &c->gateway_loop->sessions;
 
@@ -193,7 +192,8 @@ static bool replication_round_mark_next_session(struct journal_replication_of_lo
 
 /* Marks sessions as unsent. The number of sessions per step is chosen so that a full resend of as
  * many sessions as last time takes about ROUND_TICKS seconds. */
-bool journal_replication_round_mark_sessions(struct journal_replication_of_loop *c, size_t unsent)
+bool journal_replication_resend_round_mark_sessions(struct journal_replication_of_loop *c,
+                                                    size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
     size_t share = size / ROUND_STEPS + 1, bytes = 0;
@@ -203,32 +203,32 @@ bool journal_replication_round_mark_sessions(struct journal_replication_of_loop 
     if (unsent > ROUND_MAX_UNSENT_BYTES)
         return true;
     for (; share && bytes < STEP_MAX_BYTES; share--)
-        if (!replication_round_mark_next_session(c, &bytes)) {
+        if (!resend_round_mark_next_session(c, &bytes)) {
             c->round_size = c->marked;
             return false;
         }
     return true;
 }
 
-static void replication_round_continue(struct journal_replication_of_loop *c)
+static void resend_round_continue(struct journal_replication_of_loop *c)
 {
     const struct gateway *g = c->gateway_loop->gateway;
 
-    c->round_runs =
-        !g->draining && c->node &&
-        journal_replication_round_mark_sessions(c, cluster_count_unsent_nats_bytes(g->cluster));
+    c->round_runs = !g->draining && c->node &&
+                    journal_replication_resend_round_mark_sessions(
+                        c, cluster_count_unsent_nats_bytes(g->cluster));
     if (c->round_runs)
         deadline_restart(c->steps, &c->step);
 }
 
-static void on_replication_round_step_due(struct deadline *d)
+static void on_resend_round_step_due(struct deadline *d)
 {
-    replication_round_continue(container_of(d, struct journal_replication_of_loop, step));
+    resend_round_continue(container_of(d, struct journal_replication_of_loop, step));
 }
 
 /* Begins a full resend ("round"), which marks all sessions as unsent. If a full resend is running,
  * it is replaced by the new one, and its timer continues. */
-static void replication_round_begin(struct journal_replication_of_loop *c)
+static void resend_round_begin(struct journal_replication_of_loop *c)
 {
     c->round++;
     c->ticks = 0;
@@ -237,7 +237,7 @@ static void replication_round_begin(struct journal_replication_of_loop *c)
         c->pause_ticks = RESEND_PAUSE_TICKS;
     c->restart_due = false;
     if (!c->round_runs)
-        replication_round_continue(c);
+        resend_round_continue(c);
 }
 
 struct journal_replication_of_loop *journal_replication_new(struct gateway_loop *h)
@@ -249,7 +249,7 @@ struct journal_replication_of_loop *journal_replication_new(struct gateway_loop 
     c = mem_new(sizeof *c);
     c->gateway_loop = h;
     c->round = 1;
-    c->steps = deadline_list_new(h->loop, STEP_MS, false, on_replication_round_step_due);
+    c->steps = deadline_list_new(h->loop, STEP_MS, false, on_resend_round_step_due);
     linked_list_init(&c->unsent);
     buf_init(&c->out, MESSAGE_MAX_BYTES);
     return c;
@@ -273,7 +273,7 @@ struct replication_tick {
 
 /* Returns whether a full resend must begin. If the replica has lost messages, the next full resend
  * begins after a pause, because more messages would overload a node that loses messages already. */
-bool journal_replication_round_is_due(struct journal_replication_of_loop *c, bool restart)
+bool journal_replication_resend_round_is_due(struct journal_replication_of_loop *c, bool restart)
 {
     c->restart_due |= restart;
     if (!restart) {
@@ -290,7 +290,7 @@ static void set_replica_node(struct journal_replication_of_loop *c, uint32_t nod
     c->node = node;
     c->messages = 0;
     c->restart_due = true;
-    replication_round_begin(c);
+    resend_round_begin(c);
 }
 
 /* Runs once a second: sends the loop's event position even if there are no records to send. */
@@ -301,8 +301,8 @@ static void on_replication_tick(struct loop_message *post)
 
     if (!t->restart && c->node != t->node)
         set_replica_node(c, t->node);
-    else if (journal_replication_round_is_due(c, t->restart))
-        replication_round_begin(c);
+    else if (journal_replication_resend_round_is_due(c, t->restart))
+        resend_round_begin(c);
     journal_replication_send_unsent_records(t->gateway_loop);
     if (c->node)
         replication_send_message(c, t->gateway_loop->position);

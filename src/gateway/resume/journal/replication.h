@@ -46,10 +46,11 @@ void journal_replication_send_unsent_records(struct gateway_loop *h);
 
 /* Runs one step of a round: marks some sessions as unsent. Marks none if `unsent`, the bytes
  * waiting for NATS, exceeds ROUND_MAX_UNSENT_BYTES. Returns false if the round is complete. */
-bool journal_replication_round_mark_sessions(struct journal_replication_of_loop *c, size_t unsent);
+bool journal_replication_resend_round_mark_sessions(struct journal_replication_of_loop *c,
+                                                    size_t unsent);
 /* Returns whether a round must begin. Called once a second, and with `restart` when the replica has
  * missed a message. */
-bool journal_replication_round_is_due(struct journal_replication_of_loop *c, bool restart);
+bool journal_replication_resend_round_is_due(struct journal_replication_of_loop *c, bool restart);
 
 /* journal_replication_on_live_nodes_changed gets the identities of all living nodes, this one
  * included. journal_replication_resend_all_loops and journal_replication_resend_loop are called

@@ -47,12 +47,12 @@ static void write_mail_with_link(struct buf *out, const struct call *call,
     if (here.p[here.n - 1] == '/')
         here.n--;
     format_http_date(clock_s(), date);
-    buf_printf(out, "From: %.*s\r\nTo: %.*s\r\n", STR_ARGS(mailer_from_header(o->mailer)),
+    buf_printf(out, "From: %.*s\r\nTo: %.*s\r\n", STR_ARGS(mailer_get_from_header(o->mailer)),
                STR_ARGS(l->address));
     buf_printf(out, "Subject: %s\r\n", reset ? "A new password" : "Is this your address?");
     buf_printf(out, "Date: %.26s+0000\r\nMessage-ID: <%llu.%llu@%.*s>\r\n", date,
                (unsigned long long)l->user_id, (unsigned long long)snowflake_new(),
-               STR_ARGS(mailer_sender_domain(o->mailer)));
+               STR_ARGS(mailer_get_sender_domain(o->mailer)));
     buf_printf(out, "Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n"
                     "Content-Type: text/plain; charset=us-ascii\r\n\r\n");
     buf_printf(out, "%s\r\n\r\n",
@@ -68,7 +68,7 @@ static void write_mail_with_link(struct buf *out, const struct call *call,
 
 /* --- stages of the mail job ---------------------------------------------------------- */
 
-static void hand_mail_to_mailer(struct call *call);
+static void pass_mail_to_mailer(struct call *call);
 
 static enum err read_link_and_write_mail(struct call *call)
 {
@@ -85,7 +85,7 @@ static enum err read_link_and_write_mail(struct call *call)
     write_mail_with_link(&text, call, &l);
     m->mail.to = str_dup_cstring(call->arena, l.address);
     m->mail.text = buf_move_to_arena(&text, call->arena);
-    call->await = hand_mail_to_mailer;
+    call->await = pass_mail_to_mailer;
     return OK;
 }
 
@@ -97,7 +97,7 @@ static void on_mail_sent(struct loop_message *p)
     call_resume_after_await(m->call, OK);
 }
 
-static void hand_mail_to_mailer(struct call *call)
+static void pass_mail_to_mailer(struct call *call)
 {
     struct mail_delivery *m = call_get_stage_data(call, "mail_delivery");
 
@@ -119,7 +119,7 @@ static enum err reschedule_mail_job(struct call *call, const struct mail_deliver
                            str_printf(call->arena, "%lld", (long long)tries), &held);
 }
 
-static enum err finish_mail_job(struct call *call)
+static enum err finish_or_reschedule_mail_job(struct call *call)
 {
     const struct mail_delivery *m = call_get_stage_data(call, "mail_delivery");
 
@@ -136,7 +136,7 @@ static enum err finish_mail_job(struct call *call)
     return job_finish(call, &m->job);
 }
 
-static enum err prepare_mail_job_call(struct call *call)
+static enum err schedule_mailed_link_read(struct call *call)
 {
     call->read = read_link_and_write_mail;
     return OK;
@@ -152,8 +152,8 @@ static void start_mail_job(struct api *api, struct loop *loop, const struct job 
     internal_call_start(api, loop,
                         &(struct internal_call){ .name = job->kind->name,
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .decode = prepare_mail_job_call,
-                                                 .run = finish_mail_job,
+                                                 .decode = schedule_mailed_link_read,
+                                                 .run = finish_or_reschedule_mail_job,
                                                  .type = "mail_delivery",
                                                  .data = &m,
                                                  .size = sizeof m });
@@ -164,7 +164,7 @@ static void start_verification_mail_job(struct api *api, struct loop *loop, cons
     start_mail_job(api, loop, job, LINK_VERIFY);
 }
 
-static void start_reset_mail_job(struct api *api, struct loop *loop, const struct job *job)
+static void start_password_reset_mail_job(struct api *api, struct loop *loop, const struct job *job)
 {
     start_mail_job(api, loop, job, LINK_RESET);
 }
@@ -179,6 +179,6 @@ const struct job_kind mail_verify_job = {
 const struct job_kind mail_reset_job = {
     .name = "mail-reset",
     .doc = "Mails a link for setting a new password.",
-    .start = start_reset_mail_job,
+    .start = start_password_reset_mail_job,
     .lease_ms = MAIL_LEASE_MS,
 };

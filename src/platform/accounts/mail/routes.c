@@ -137,7 +137,7 @@ static enum err hash_new_password(struct call *call)
     return password_hash(call->api, call->arena, in->password, hash);
 }
 
-static enum err prepare_password_reset(struct call *call)
+static enum err schedule_password_reset_token_check(struct call *call)
 {
     call->read = check_password_reset_token;
     call->hash = hash_new_password;
@@ -218,7 +218,7 @@ static const struct route routes[] = {
         .body = &reset_body,
         .reply = &login_reply,
         .limit = &limit_mail,
-        .prepare = prepare_password_reset,
+        .prepare = schedule_password_reset_token_check,
         .handle = reset_password,
     },
     {

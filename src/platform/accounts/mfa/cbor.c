@@ -20,7 +20,7 @@ void cbor_reader_init(struct cbor_reader *r, struct str bytes)
     r->end = bytes.n ? r->at + bytes.n : r->at;
 }
 
-static bool fail_cbor_reader(struct cbor_reader *r)
+static bool mark_cbor_reader_as_failed(struct cbor_reader *r)
 {
     r->at = r->end = NULL;
     return false;
@@ -35,12 +35,12 @@ static size_t remaining_cbor_bytes(const struct cbor_reader *r)
 static bool read_cbor_head(struct cbor_reader *r, enum cbor_kind *ret_kind, uint64_t *ret)
 {
     if (!remaining_cbor_bytes(r))
-        return fail_cbor_reader(r);
+        return mark_cbor_reader_as_failed(r);
     unsigned first = *r->at++, detail = first & 31;
     size_t n = detail < 24 ? 0 : detail < 28 ? (size_t)1 << (detail - 24) : SIZE_MAX;
 
     if (n > remaining_cbor_bytes(r))
-        return fail_cbor_reader(r);
+        return mark_cbor_reader_as_failed(r);
     *ret_kind = (enum cbor_kind)(first >> 5);
     *ret = n ? 0 : detail;
     for (; n; n--)
@@ -52,7 +52,7 @@ static bool read_cbor_head_of_kind(struct cbor_reader *r, enum cbor_kind wanted,
 {
     enum cbor_kind kind;
 
-    return read_cbor_head(r, &kind, ret) && (kind == wanted || fail_cbor_reader(r));
+    return read_cbor_head(r, &kind, ret) && (kind == wanted || mark_cbor_reader_as_failed(r));
 }
 
 bool cbor_read_map(struct cbor_reader *r, size_t *ret_count)
@@ -62,7 +62,7 @@ bool cbor_read_map(struct cbor_reader *r, size_t *ret_count)
     if (!read_cbor_head_of_kind(r, CBOR_MAP, &count))
         return false;
     if (count > remaining_cbor_bytes(r) / 2) /* a key and its value have at least two bytes */
-        return fail_cbor_reader(r);
+        return mark_cbor_reader_as_failed(r);
     *ret_count = (size_t)count;
     return true;
 }
@@ -75,7 +75,7 @@ bool cbor_read_int(struct cbor_reader *r, int64_t *ret)
     if (!read_cbor_head(r, &kind, &v))
         return false;
     if ((kind != CBOR_UNSIGNED && kind != CBOR_NEGATIVE) || v > INT64_MAX)
-        return fail_cbor_reader(r);
+        return mark_cbor_reader_as_failed(r);
     *ret = kind == CBOR_UNSIGNED ? (int64_t)v : -1 - (int64_t)v;
     return true;
 }
@@ -87,7 +87,7 @@ static bool read_cbor_string(struct cbor_reader *r, enum cbor_kind kind, struct 
     if (!read_cbor_head_of_kind(r, kind, &n))
         return false;
     if (n > remaining_cbor_bytes(r))
-        return fail_cbor_reader(r);
+        return mark_cbor_reader_as_failed(r);
     *ret = str_slice((const char *)r->at, (size_t)n);
     r->at += n;
     return true;
@@ -120,15 +120,15 @@ bool cbor_skip(struct cbor_reader *r)
         if (!read_cbor_head(r, &kind, &v))
             return false;
         if (kind == CBOR_TAG)
-            return fail_cbor_reader(r);
+            return mark_cbor_reader_as_failed(r);
         if (kind == CBOR_BYTES || kind == CBOR_TEXT) {
             if (v > remaining_cbor_bytes(r))
-                return fail_cbor_reader(r);
+                return mark_cbor_reader_as_failed(r);
             r->at += v;
         } else if (kind == CBOR_ARRAY || kind == CBOR_MAP) {
             /* Each item of the array has at least one byte. */
             if (level + 1 == DEEPEST_LEVEL || v > remaining_cbor_bytes(r))
-                return fail_cbor_reader(r);
+                return mark_cbor_reader_as_failed(r);
             open[++level] = kind == CBOR_MAP ? 2 * v : v;
         }
     }

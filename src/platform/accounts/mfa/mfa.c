@@ -152,7 +152,7 @@ enum err mfa_consume_totp_code(struct call *call, const struct mfa_settings *m, 
 
 /* Derives a backup code from the server's key. The alphabet lacks characters that are easily
  * confused, such as 1 and l. */
-struct str mfa_backup_code_at(const struct call *call, const struct mfa_settings *m, int number)
+struct str mfa_derive_backup_code(const struct call *call, const struct mfa_settings *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
     unsigned char bytes[MFA_BACKUP_LETTERS];
@@ -177,7 +177,7 @@ struct list mfa_list_backup_codes(const struct call *call, const struct mfa_sett
     struct backup_code *codes = arena_array(call->arena, struct backup_code, MFA_BACKUP_CODES);
 
     for (int i = 0; i < MFA_BACKUP_CODES; i++)
-        codes[i] = (struct backup_code){ m->user_id, mfa_backup_code_at(call, m, i),
+        codes[i] = (struct backup_code){ m->user_id, mfa_derive_backup_code(call, m, i),
                                          mfa_backup_code_is_used(m, i) };
     return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
 }
@@ -205,7 +205,7 @@ enum err mfa_consume_backup_code(struct call *call, const struct mfa_settings *m
         return ERR_MFA_CODE;
     for (int i = 0; i < MFA_BACKUP_CODES; i++)
         if (!mfa_backup_code_is_used(m, i) &&
-            sodium_memcmp(given.p, mfa_backup_code_at(call, m, i).p, MFA_BACKUP_LETTERS) == 0)
+            sodium_memcmp(given.p, mfa_derive_backup_code(call, m, i).p, MFA_BACKUP_LETTERS) == 0)
             found = i;
     return found < 0 ? ERR_MFA_CODE : mark_backup_code_used(call, m, found);
 }

@@ -61,7 +61,8 @@ void mfa_uncount_code_attempt(struct call *call);
 
 extern const struct type type_mfa_code; /* type of the field with a TOTP or backup code */
 /* Returns the backup code with this index, allocated in the call's arena. */
-struct str mfa_backup_code_at(const struct call *call, const struct mfa_settings *m, int number);
+struct str mfa_derive_backup_code(const struct call *call, const struct mfa_settings *m,
+                                  int number);
 bool mfa_backup_code_is_used(const struct mfa_settings *m, int number);
 /* Returns all backup codes (struct backup_code). */
 struct list mfa_list_backup_codes(const struct call *call, const struct mfa_settings *m);
@@ -99,7 +100,7 @@ int64_t mfa_ticket_expiry(struct str ticket);
 /* Requires a proof of identity, because a stolen token must not suffice. The proof is the header
  * X-Discord-MFA-Authorization with the token of POST /mfa/finish, or fields of the body: a code if
  * the account has a second factor, otherwise the password. Call it in the prepare stage. */
-enum err prepare_identity_check(struct call *call, const struct opt_str *password,
+enum err require_identity_proof(struct call *call, const struct opt_str *password,
                                 const struct opt_str *code);
 /* Reads the caller's account. If the proof is missing, replies with status 401, code 60003 and a
  * ticket for POST /mfa/finish, and *ret_verified is false: the handler then returns OK. An account
@@ -115,7 +116,7 @@ enum err check_caller_second_factor(struct call *call, const struct user *caller
 
 extern const struct rate_limit limit_mfa; /* attempts per IP address */
 extern const struct type mfa_finish_body;
-enum err prepare_finish_mfa_verification(struct call *call);
+enum err validate_mfa_verification_request(struct call *call);
 enum err finish_verification(struct call *call);
 
 #endif

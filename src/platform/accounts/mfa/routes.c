@@ -41,8 +41,8 @@ void mfa_uncount_code_attempt(struct call *call)
     const struct mfa_attempt *t = call_get_stage_data(call, "mfa_attempt");
 
     if (t->ticket.p)
-        call_uncount_from_rate_limit(call, &limit_ticket, t->ticket);
-    call_uncount_from_rate_limit(call, &limit_wrong_codes, account_id_to_limit_key(&t->user_id));
+        call_revert_rate_limit_count(call, &limit_ticket, t->ticket);
+    call_revert_rate_limit_count(call, &limit_wrong_codes, account_id_to_limit_key(&t->user_id));
 }
 
 enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code)
@@ -55,7 +55,7 @@ enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_st
 
 static void uncount_mfa_attempt_of_caller(struct call *call)
 {
-    call_uncount_from_rate_limit(call, &limit_wrong_codes,
+    call_revert_rate_limit_count(call, &limit_wrong_codes,
                                  account_id_to_limit_key(&call->caller->id));
 }
 
@@ -78,7 +78,7 @@ enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
 
 /* --- completing a log-in with a code ------------------------------------------------- */
 
-static enum err prepare_mfa_login(struct call *call)
+static enum err verify_login_ticket_and_count_attempt(struct call *call)
 {
     const struct mfa_login_request *in = call->body;
     struct mfa_attempt *t = call_store_stage_data(call, "mfa_attempt", sizeof *t);
@@ -145,12 +145,12 @@ static enum err log_in_with_security_key(struct call *call)
 
 /* An account with a security key proves its identity with the header
  * X-Discord-MFA-Authorization, because the code in the body belongs to the new TOTP secret. */
-static enum err prepare_enable_totp(struct call *call)
+static enum err require_proof_to_enable_totp(struct call *call)
 {
     static const struct opt_str no_field = { .given = ABSENT };
 
     require_caller_password(call, ((const struct mfa_enable_request *)call->body)->password);
-    return prepare_identity_check(call, &no_field, &no_field);
+    return require_identity_proof(call, &no_field, &no_field);
 }
 
 /* Client dialogs ask for the secret first, then for the code, so the secret is checked first. */
@@ -227,7 +227,7 @@ static enum err disable_totp(struct call *call)
     return call_reply_with_object(call, &out);
 }
 
-static enum err prepare_disable_totp(struct call *call)
+static enum err count_code_attempt_to_disable_totp(struct call *call)
 {
     return mfa_count_code_attempt_of_caller(
         call, &((const struct mfa_disable_request *)call->body)->code);
@@ -235,7 +235,7 @@ static enum err prepare_disable_totp(struct call *call)
 
 /* --- routes of backup codes ---------------------------------------------------------- */
 
-static enum err prepare_backup_codes_challenge(struct call *call)
+static enum err require_password_for_backup_codes(struct call *call)
 {
     const struct mfa_challenge_request *in = call->body;
 
@@ -295,7 +295,7 @@ static const struct route routes[] = {
         .body = &mfa_login_body,
         .reply = &login_reply,
         .limit = &limit_mfa,
-        .prepare = prepare_mfa_login,
+        .prepare = verify_login_ticket_and_count_attempt,
         .handle = log_in_with_totp,
     },
     {
@@ -307,7 +307,7 @@ static const struct route routes[] = {
         .body = &mfa_login_body,
         .reply = &login_reply,
         .limit = &limit_mfa,
-        .prepare = prepare_mfa_login,
+        .prepare = verify_login_ticket_and_count_attempt,
         .handle = log_in_with_backup_code,
     },
     {
@@ -320,7 +320,7 @@ static const struct route routes[] = {
         .body = &webauthn_login_body,
         .reply = &login_reply,
         .limit = &limit_mfa,
-        .prepare = prepare_mfa_login,
+        .prepare = verify_login_ticket_and_count_attempt,
         .handle = log_in_with_security_key,
     },
     {
@@ -334,7 +334,7 @@ static const struct route routes[] = {
         .body = &mfa_enable_body,
         .reply = &mfa_enabled_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = prepare_enable_totp,
+        .prepare = require_proof_to_enable_totp,
         .handle = enable_totp,
     },
     {
@@ -347,7 +347,7 @@ static const struct route routes[] = {
         .body = &mfa_disable_body,
         .reply = &token_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = prepare_disable_totp,
+        .prepare = count_code_attempt_to_disable_totp,
         .handle = disable_totp,
     },
     {
@@ -359,7 +359,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &mfa_challenge_body,
         .reply = &mfa_nonces_reply,
-        .prepare = prepare_backup_codes_challenge,
+        .prepare = require_password_for_backup_codes,
         .handle = view_backup_codes_challenge,
     },
     {
@@ -383,7 +383,7 @@ static const struct route routes[] = {
         .body = &mfa_finish_body,
         .reply = &token_reply,
         .limit = &limit_mfa,
-        .prepare = prepare_finish_mfa_verification,
+        .prepare = validate_mfa_verification_request,
         .handle = finish_verification,
     },
     { 0 },

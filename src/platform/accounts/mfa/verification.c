@@ -76,7 +76,7 @@ static enum err list_second_factors(struct call *call, const struct user *user, 
     enum err e = mfa_settings_find(call, user->id, &m);
 
     if (!e)
-        e = webauthn_request_options(call, user->id, ticket, &challenge);
+        e = webauthn_encode_request_options(call, user->id, ticket, &challenge);
     if (e)
         return e;
     if (challenge.given == GIVEN)
@@ -114,7 +114,7 @@ struct identity_proof {
     bool has_password;
 };
 
-enum err prepare_identity_check(struct call *call, const struct opt_str *password,
+enum err require_identity_proof(struct call *call, const struct opt_str *password,
                                 const struct opt_str *code)
 {
     struct identity_proof *p = call_store_stage_data(call, "identity_proof", sizeof *p);
@@ -188,7 +188,7 @@ enum err check_caller_second_factor(struct call *call, const struct user *caller
     if (caller_has_proof_in_header(call, caller))
         return OK;
     *ret_verified = false;
-    e = webauthn_request_options(call, caller->id, STR(""), &challenge);
+    e = webauthn_encode_request_options(call, caller->id, STR(""), &challenge);
     if (e)
         return e;
     return challenge.given == GIVEN ? reply_that_mfa_is_required(call, caller) : ERR_MFA_CODE;
@@ -232,12 +232,12 @@ static const struct schema verification_schema = {
 };
 const struct type mfa_finish_body = { .kind = KIND_OBJECT, .schema = &verification_schema };
 
-static bool verification_has_password(const struct mfa_verification *in)
+static bool verification_uses_password(const struct mfa_verification *in)
 {
     return str_is(in->mfa_type, "password");
 }
 
-enum err prepare_finish_mfa_verification(struct call *call)
+enum err validate_mfa_verification_request(struct call *call)
 {
     const struct mfa_verification *in = call->body;
     struct mfa_attempt *t = call_store_stage_data(call, "mfa_attempt", sizeof *t);
@@ -246,7 +246,7 @@ enum err prepare_finish_mfa_verification(struct call *call)
     if (!mfa_ticket_verify(call, in->ticket, TICKET_VERIFY, &t->user_id) ||
         t->user_id != call->caller->id)
         return ERR_MFA_TICKET;
-    if (verification_has_password(in)) {
+    if (verification_uses_password(in)) {
         require_caller_password_in_field(call, in->data, "data");
         return OK;
     }
@@ -274,7 +274,7 @@ static enum err check_verification_code(struct call *call, const struct user *us
 enum err finish_verification(struct call *call)
 {
     const struct mfa_verification *in = call->body;
-    bool with_password = verification_has_password(in);
+    bool with_password = verification_uses_password(in);
     struct user user;
     enum err e = with_password ? read_caller_after_password_check(call, &user)
                                : user_find(call->tx, call->caller->id, &user);

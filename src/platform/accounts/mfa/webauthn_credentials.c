@@ -22,7 +22,7 @@ static void derive_challenge(const struct call *call, snowflake user_id, struct 
 
 /* Returns the host of the page that sent the request (header Origin), or this server's host if
  * there is no such header. */
-static struct str host_of_page(const struct call *call)
+static struct str get_host_of_requesting_page(const struct call *call)
 {
     struct str origin = http_find_header(call->exchange->request, STR("Origin"));
     struct str host = webauthn_host_of_origin(call->arena, origin);
@@ -134,8 +134,8 @@ static void write_credential_descriptors(struct json_writer *j, const struct lis
 }
 
 /* Begins {"publicKey": {"challenge": …, "timeout": …. */
-static void begin_options(struct json_writer *j, const struct call *call, snowflake user_id,
-                          struct str ticket)
+static void begin_webauthn_options_json(struct json_writer *j, const struct call *call,
+                                        snowflake user_id, struct str ticket)
 {
     unsigned char challenge[CHALLENGE];
 
@@ -149,14 +149,14 @@ static void begin_options(struct json_writer *j, const struct call *call, snowfl
     json_write_int(j, TIMEOUT_MS);
 }
 
-static struct str end_options(struct json_writer *j, const struct call *call)
+static struct str end_webauthn_options_json(struct json_writer *j, const struct call *call)
 {
     json_end_object(j);
     json_end_object(j);
     return buf_move_to_arena(j->out, call->arena);
 }
 
-static void write_algorithms(struct json_writer *j)
+static void write_supported_key_algorithms(struct json_writer *j)
 {
     static const enum webauthn_algorithm algorithms[] = { WEBAUTHN_ES256, WEBAUTHN_EDDSA };
 
@@ -172,7 +172,8 @@ static void write_algorithms(struct json_writer *j)
     json_end_array(j);
 }
 
-static void write_account(struct json_writer *j, const struct call *call, const struct user *user)
+static void write_user_of_creation_options(struct json_writer *j, const struct call *call,
+                                           const struct user *user)
 {
     struct str id = str_printf(call->arena, "%llu", (unsigned long long)user->id);
 
@@ -186,10 +187,10 @@ static void write_account(struct json_writer *j, const struct call *call, const 
     json_end_object(j);
 }
 
-enum err webauthn_creation_options(struct call *call, const struct user *user, struct str ticket,
-                                   struct str *ret)
+enum err webauthn_encode_creation_options(struct call *call, const struct user *user,
+                                          struct str ticket, struct str *ret)
 {
-    struct str host = host_of_page(call);
+    struct str host = get_host_of_requesting_page(call);
     struct list rows;
     struct buf text;
     struct json_writer j = json_writer_to_buf(&text);
@@ -198,7 +199,7 @@ enum err webauthn_creation_options(struct call *call, const struct user *user, s
     if (e)
         return e;
     buf_init(&text, LONGEST_OPTIONS);
-    begin_options(&j, call, user->id, ticket);
+    begin_webauthn_options_json(&j, call, user->id, ticket);
     json_write_name(&j, "rp");
     json_begin_object(&j);
     json_write_name(&j, "id");
@@ -207,9 +208,9 @@ enum err webauthn_creation_options(struct call *call, const struct user *user, s
     json_write_text(&j, host);
     json_end_object(&j);
     json_write_name(&j, "user");
-    write_account(&j, call, user);
+    write_user_of_creation_options(&j, call, user);
     json_write_name(&j, "pubKeyCredParams");
-    write_algorithms(&j);
+    write_supported_key_algorithms(&j);
     json_write_name(&j, "excludeCredentials");
     write_credential_descriptors(&j, &rows, host);
     json_write_name(&j, "authenticatorSelection");
@@ -219,14 +220,14 @@ enum err webauthn_creation_options(struct call *call, const struct user *user, s
     json_end_object(&j);
     json_write_name(&j, "attestation");
     json_write_text(&j, STR("none"));
-    *ret = end_options(&j, call);
+    *ret = end_webauthn_options_json(&j, call);
     return OK;
 }
 
-enum err webauthn_request_options(struct call *call, snowflake user_id, struct str ticket,
-                                  struct opt_str *ret)
+enum err webauthn_encode_request_options(struct call *call, snowflake user_id, struct str ticket,
+                                         struct opt_str *ret)
 {
-    struct str host = host_of_page(call);
+    struct str host = get_host_of_requesting_page(call);
     struct list rows;
     struct buf text;
     struct json_writer j = json_writer_to_buf(&text);
@@ -240,14 +241,14 @@ enum err webauthn_request_options(struct call *call, snowflake user_id, struct s
     if (e || !any)
         return e;
     buf_init(&text, LONGEST_OPTIONS);
-    begin_options(&j, call, user_id, ticket);
+    begin_webauthn_options_json(&j, call, user_id, ticket);
     json_write_name(&j, "rpId");
     json_write_text(&j, host);
     json_write_name(&j, "allowCredentials");
     write_credential_descriptors(&j, &rows, host);
     json_write_name(&j, "userVerification");
     json_write_text(&j, STR("preferred"));
-    *ret = (struct opt_str){ GIVEN, end_options(&j, call) };
+    *ret = (struct opt_str){ GIVEN, end_webauthn_options_json(&j, call) };
     return OK;
 }
 
@@ -278,7 +279,8 @@ static bool check_authenticator_data(const struct webauthn_authenticator_data *d
     return d->user_present && str_eq(d->rp_id_hash, str_slice((const char *)hash, sizeof hash));
 }
 
-static enum err refuse_credential(struct call *call, const char *code, const char *message)
+static enum err refuse_invalid_security_key(struct call *call, const char *code,
+                                            const char *message)
 {
     return call_add_field_error(call, "credential", code, message);
 }
@@ -290,7 +292,7 @@ static const char INSERT[] =
 enum err webauthn_credential_register(struct call *call, snowflake user_id, struct str ticket,
                                       struct str credential, struct webauthn_credential *key)
 {
-    struct str host = host_of_page(call);
+    struct str host = get_host_of_requesting_page(call);
     struct webauthn_authenticator_data d;
     struct webauthn_response r;
     struct list known;
@@ -301,23 +303,24 @@ enum err webauthn_credential_register(struct call *call, snowflake user_id, stru
         return e;
     if (!webauthn_response_parse(call->arena, credential, &r) ||
         !webauthn_attestation_parse(r.attestation, &d))
-        return refuse_credential(call, "WEBAUTHN_INVALID",
-                                 "This is not the JSON of a public key credential.");
+        return refuse_invalid_security_key(call, "WEBAUTHN_INVALID",
+                                           "This is not the JSON of a public key credential.");
     if (host.n > LONGEST_HOST ||
         !check_client_data(call, &r, "webauthn.create", user_id, ticket, host) ||
         !check_authenticator_data(&d, host))
-        return refuse_credential(
+        return refuse_invalid_security_key(
             call, "WEBAUTHN_CHALLENGE",
             "The key did not sign this challenge for this page. Request a new challenge.");
     if (!webauthn_key_is_supported(d.public_key))
-        return refuse_credential(call, "WEBAUTHN_ALGORITHM",
-                                 "The server supports keys with ES256 or EdDSA.");
+        return refuse_invalid_security_key(call, "WEBAUTHN_ALGORITHM",
+                                           "The server supports keys with ES256 or EdDSA.");
     if (known.count >= WEBAUTHN_MAX_CREDENTIALS)
-        return refuse_credential(call, "WEBAUTHN_LIMIT",
-                                 "An account has at most 10 security keys. Delete one first.");
+        return refuse_invalid_security_key(
+            call, "WEBAUTHN_LIMIT", "An account has at most 10 security keys. Delete one first.");
     for (size_t i = 0; i < known.count; i++)
         if (str_eq(row[i].credential_id, d.credential_id))
-            return refuse_credential(call, "WEBAUTHN_KNOWN", "This account already has this key.");
+            return refuse_invalid_security_key(call, "WEBAUTHN_KNOWN",
+                                               "This account already has this key.");
     key->id = snowflake_new();
     key->type = 1;
     key->last_used.given = GIVEN_NULL;

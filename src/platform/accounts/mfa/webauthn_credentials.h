@@ -15,13 +15,13 @@ struct webauthn_credential {
 };
 
 /* Writes the options and the challenge with which a browser creates a key, as {"publicKey": …}. */
-enum err webauthn_creation_options(struct call *call, const struct user *user, struct str ticket,
-                                   struct str *ret);
+enum err webauthn_encode_creation_options(struct call *call, const struct user *user,
+                                          struct str ticket, struct str *ret);
 /* Writes the options with which one of the account's keys signs the challenge of a ticket, as JSON.
  * A browser offers a key only to pages of the host where the key was registered: *ret is null if
  * the account has no key for the host of the calling page. */
-enum err webauthn_request_options(struct call *call, snowflake user_id, struct str ticket,
-                                  struct opt_str *ret);
+enum err webauthn_encode_request_options(struct call *call, snowflake user_id, struct str ticket,
+                                         struct opt_str *ret);
 
 /* Verifies a new key's response to the challenge of a ticket and stores the key. If the response is
  * invalid, adds a form error for the field "credential". */

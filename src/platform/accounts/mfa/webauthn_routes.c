@@ -116,8 +116,8 @@ static const struct schema deleted_schema = {
 
 /* --- handlers ------------------------------------------------------------------------------- */
 
-static void emit_key_event(struct call *call, enum event event,
-                           const struct webauthn_credential *key)
+static void emit_security_key_event(struct call *call, enum event event,
+                                    const struct webauthn_credential *key)
 {
     call_emit_event(call, event, audience_of_user(call->caller->id), &key_schema, key);
 }
@@ -140,13 +140,13 @@ static enum err list_authenticators(struct call *call)
 
 /* A client registers a security key with two calls. The second call contains the ticket of the
  * first one; the ticket proves the identity, so the second call needs no password. */
-static enum err prepare_create_authenticator(struct call *call)
+static enum err require_proof_to_add_security_key(struct call *call)
 {
     const struct credential_draft *in = call->body;
     snowflake user_id;
 
     if (in->credential.given != GIVEN)
-        return prepare_identity_check(call, &in->password, &in->code);
+        return require_identity_proof(call, &in->password, &in->code);
     return in->ticket.given == GIVEN &&
                    mfa_ticket_verify(call, in->ticket.value, TICKET_NEW_KEY, &user_id) &&
                    user_id == call->caller->id
@@ -164,7 +164,7 @@ static enum err reply_with_challenge(struct call *call)
     if (e || !verified)
         return e;
     out.ticket.value = mfa_ticket_create(call, &user, TICKET_NEW_KEY);
-    e = webauthn_creation_options(call, &user, out.ticket.value, &out.challenge.value);
+    e = webauthn_encode_creation_options(call, &user, out.ticket.value, &out.challenge.value);
     return e ? e : call_reply_with_object(call, &out);
 }
 
@@ -193,7 +193,7 @@ static enum err create_authenticator(struct call *call)
         return e;
     if (!user.mfa_enabled)
         emit_mfa_change(call, &user, true);
-    emit_key_event(call, EVENT_AUTHENTICATOR_CREATE, &key);
+    emit_security_key_event(call, EVENT_AUTHENTICATOR_CREATE, &key);
     return call_reply_with_object(call,
                                   &(struct credential_reply){
                                       .id = { GIVEN, key.id },
@@ -208,9 +208,9 @@ static enum err create_authenticator(struct call *call)
 static const struct opt_str no_field = { .given = ABSENT };
 
 /* The proof is the header X-Discord-MFA-Authorization. */
-static enum err prepare_change_authenticator(struct call *call)
+static enum err require_proof_to_change_security_key(struct call *call)
 {
-    return prepare_identity_check(call, &no_field, &no_field);
+    return require_identity_proof(call, &no_field, &no_field);
 }
 
 static enum err modify_authenticator(struct call *call)
@@ -231,7 +231,7 @@ static enum err modify_authenticator(struct call *call)
     }
     if (e)
         return e;
-    emit_key_event(call, EVENT_AUTHENTICATOR_UPDATE, &key);
+    emit_security_key_event(call, EVENT_AUTHENTICATOR_UPDATE, &key);
     return call_reply_with_object(call, &key);
 }
 
@@ -300,7 +300,7 @@ static const struct route routes[] = {
         .reply = &created_reply,
         .limit = &limit_mfa,
         .fires = (const enum event[]){ EVENT_AUTHENTICATOR_CREATE, EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = prepare_create_authenticator,
+        .prepare = require_proof_to_add_security_key,
         .handle = create_authenticator,
     },
     {
@@ -314,7 +314,7 @@ static const struct route routes[] = {
         .reply = &key_reply,
         .limit = &limit_mfa,
         .fires = (const enum event[]){ EVENT_AUTHENTICATOR_UPDATE, EVENT_NONE },
-        .prepare = prepare_change_authenticator,
+        .prepare = require_proof_to_change_security_key,
         .handle = modify_authenticator,
     },
     {
@@ -328,7 +328,7 @@ static const struct route routes[] = {
         .status = 204,
         .limit = &limit_mfa,
         .fires = (const enum event[]){ EVENT_AUTHENTICATOR_DELETE, EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = prepare_change_authenticator,
+        .prepare = require_proof_to_change_security_key,
         .handle = delete_authenticator,
     },
     { 0 },

@@ -127,7 +127,7 @@ static void desktop_socket_send(struct desktop *d, const char *op, const char *k
 
 /* --- the row ---------------------------------------------------------------------------- */
 
-static enum err count_desktop_socket(struct call *call)
+static enum err count_remote_login_against_rate_limit(struct call *call)
 {
     const struct desktop *d = call_get_stage_data(call, "desktop");
 
@@ -158,7 +158,7 @@ static void on_remote_login_row_inserted(struct call *call, enum err e, void *ar
 }
 
 /* The payload is "id:discriminator:avatar or 0:username". */
-static struct str user_payload_of(struct arena *arena, const struct user *u)
+static struct str encode_user_payload(struct arena *arena, const struct user *u)
 {
     return str_printf(arena, "%llu:0:%.*s:%.*s", (unsigned long long)u->id,
                       STR_ARGS(u->avatar.given == GIVEN ? u->avatar.value : STR("0")),
@@ -179,7 +179,7 @@ static enum err read_remote_login_row_of_desktop(struct call *call)
     if (d->state == SHOWS_CODE) {
         e = user_find(call->tx, d->row.user_id, &user);
         if (!e)
-            d->user_payload = str_dup(d->arena, user_payload_of(call->arena, &user));
+            d->user_payload = str_dup(d->arena, encode_user_payload(call->arena, &user));
     }
     return e;
 }
@@ -211,7 +211,7 @@ static void on_ticket_issued(struct call *call, enum err e, void *arg)
     desktop_socket_free_if_closed(d);
 }
 
-static void start_call_for_desktop(struct desktop *d, const struct internal_call *what)
+static void start_internal_call_for_desktop(struct desktop *d, const struct internal_call *what)
 {
     struct internal_call call = *what;
 
@@ -246,9 +246,9 @@ static void on_remote_login_row_read(struct call *call, enum err e, void *arg)
     } else if (d->ws && !e && d->user_payload.p) {
         send_user_payload(d);
     } else if (d->ws && !e && d->state == SCANNED && d->row.state == REMOTE_LOGIN_CONFIRMED) {
-        start_call_for_desktop(d, &(struct internal_call){ .store = ROUTE_STORE_WRITE,
-                                                           .run = issue_ticket_to_desktop,
-                                                           .done = on_ticket_issued });
+        start_internal_call_for_desktop(d, &(struct internal_call){ .store = ROUTE_STORE_WRITE,
+                                                                    .run = issue_ticket_to_desktop,
+                                                                    .done = on_ticket_issued });
         return;
     }
     desktop_socket_free_if_closed(d);
@@ -265,9 +265,10 @@ static void on_desktop_timer(uv_timer_t *timer)
         return;
     }
     if (!d->calling && d->state >= SHOWS_CODE)
-        start_call_for_desktop(d, &(struct internal_call){ .store = ROUTE_STORE_READ,
-                                                           .run = read_remote_login_row_of_desktop,
-                                                           .done = on_remote_login_row_read });
+        start_internal_call_for_desktop(
+            d, &(struct internal_call){ .store = ROUTE_STORE_READ,
+                                        .run = read_remote_login_row_of_desktop,
+                                        .done = on_remote_login_row_read });
 }
 
 /* --- messages ----------------------------------------------------------------------------- */
@@ -291,7 +292,7 @@ static const struct schema message_schema = {
 };
 static const struct type type_message = { .kind = KIND_OBJECT, .schema = &message_schema };
 
-static bool handle_init_of_desktop(struct desktop *d, const struct desktop_message *in)
+static bool send_encrypted_nonce_to_desktop(struct desktop *d, const struct desktop_message *in)
 {
     struct str nonce, encrypted;
 
@@ -308,7 +309,7 @@ static bool handle_init_of_desktop(struct desktop *d, const struct desktop_messa
     return true;
 }
 
-static bool proof_equals(const struct opt_str *given, struct str expected)
+static bool nonce_proof_equals(const struct opt_str *given, struct str expected)
 {
     return given->given == GIVEN && given->value.n == expected.n &&
            sodium_memcmp(given->value.p, expected.p, expected.n) == 0;
@@ -316,22 +317,24 @@ static bool proof_equals(const struct opt_str *given, struct str expected)
 
 /* Clients send the decrypted nonce or, in an older form of the protocol, its SHA-256 digest as
  * "proof". */
-static bool handle_nonce_proof_of_desktop(struct desktop *d, const struct desktop_message *in)
+static bool check_nonce_proof_of_desktop(struct desktop *d, const struct desktop_message *in)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
 
     if (d->state != AWAITS_PROOF)
         return false;
     crypto_hash_sha256(digest, d->nonce, sizeof d->nonce);
-    if (!proof_equals(&in->nonce, str_base64url_encode(d->arena, d->nonce, sizeof d->nonce)) &&
-        !proof_equals(&in->proof, str_base64url_encode(d->arena, digest, sizeof digest)))
+    if (!nonce_proof_equals(&in->nonce,
+                            str_base64url_encode(d->arena, d->nonce, sizeof d->nonce)) &&
+        !nonce_proof_equals(&in->proof, str_base64url_encode(d->arena, digest, sizeof digest)))
         return false;
     d->state = INSERTING;
     d->id = snowflake_new();
-    start_call_for_desktop(d, &(struct internal_call){ .store = ROUTE_STORE_WRITE,
-                                                       .decode = count_desktop_socket,
-                                                       .run = insert_remote_login_row,
-                                                       .done = on_remote_login_row_inserted });
+    start_internal_call_for_desktop(
+        d, &(struct internal_call){ .store = ROUTE_STORE_WRITE,
+                                    .decode = count_remote_login_against_rate_limit,
+                                    .run = insert_remote_login_row,
+                                    .done = on_remote_login_row_inserted });
     return true;
 }
 
@@ -347,8 +350,8 @@ static void on_desktop_message(struct websocket *ws, enum ws_opcode opcode, stru
         desktop_socket_send(d, "heartbeat_ack", NULL, STR(""));
     else if (!in || (!str_is(in->op, "init") && !str_is(in->op, "nonce_proof")))
         websocket_close(ws, CLOSE_BAD_MESSAGE, STR("invalid message"));
-    else if (!(str_is(in->op, "init") ? handle_init_of_desktop(d, in)
-                                      : handle_nonce_proof_of_desktop(d, in)))
+    else if (!(str_is(in->op, "init") ? send_encrypted_nonce_to_desktop(d, in)
+                                      : check_nonce_proof_of_desktop(d, in)))
         websocket_close(ws, CLOSE_HANDSHAKE_FAILED, STR("the handshake failed"));
     arena_free(arena);
 }

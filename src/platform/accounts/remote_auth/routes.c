@@ -103,14 +103,14 @@ static enum err scan_remote_login(struct call *call)
     return e ? e : call_reply_with_object(call, &out);
 }
 
-static enum err prepare_finish_remote_login(struct call *call)
+static enum err require_proof_to_finish_remote_login(struct call *call)
 {
     const struct remote_auth_decision *in = call->body;
 
-    return prepare_identity_check(call, &in->password, &in->code);
+    return require_identity_proof(call, &in->password, &in->code);
 }
 
-static enum err decide_remote_login(struct call *call, enum remote_login_state state)
+static enum err confirm_or_cancel_remote_login(struct call *call, enum remote_login_state state)
 {
     const struct remote_auth_decision *in = call->body;
     bool found;
@@ -127,13 +127,13 @@ static enum err finish_remote_login(struct call *call)
     bool verified;
     enum err e = check_caller_identity(call, &user, &verified);
 
-    return e || !verified ? e : decide_remote_login(call, REMOTE_LOGIN_CONFIRMED);
+    return e || !verified ? e : confirm_or_cancel_remote_login(call, REMOTE_LOGIN_CONFIRMED);
 }
 
 /* POST /users/@me/remote-auth/cancel */
 static enum err cancel_remote_login(struct call *call)
 {
-    return decide_remote_login(call, REMOTE_LOGIN_CANCELLED);
+    return confirm_or_cancel_remote_login(call, REMOTE_LOGIN_CANCELLED);
 }
 
 static enum err refuse_remote_ticket(struct call *call)
@@ -200,7 +200,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &decision_body,
         .limit = &limit_scan,
-        .prepare = prepare_finish_remote_login,
+        .prepare = require_proof_to_finish_remote_login,
         .handle = finish_remote_login,
     },
     {

@@ -11,7 +11,7 @@
 
 /* --- settings as optional members of a struct ---------------------------------------- */
 
-static size_t optional_field_size(enum member_kind kind)
+static size_t optional_field_size(enum struct_member_kind kind)
 {
     switch (kind) {
     case MEMBER_OPT_STR:
@@ -118,7 +118,7 @@ static const char SAVE_LOCALE[] = "update users set locale = $2 where id = $1";
 static const char SAVE_SETTINGS[] = "insert into user_settings (user_id, document) values ($1, $2) "
                                     "on conflict (user_id) do update set document = $2";
 
-static enum err write_settings(struct tx *tx, snowflake user_id, struct user_settings s)
+static enum err write_stored_settings(struct tx *tx, snowflake user_id, struct user_settings s)
 {
     struct buf text;
     struct json_writer j = json_writer_to_buf(&text);
@@ -250,7 +250,7 @@ enum err modify_user_settings(struct call *call)
         any = true;
     }
     if (any)
-        e = write_settings(call->tx, id, stored);
+        e = write_stored_settings(call->tx, id, stored);
     if (!e)
         e = hook_settings_changed(call, &(struct user_settings_change){ id, &before, &after });
     if (e)
@@ -265,7 +265,7 @@ enum err modify_user_settings(struct call *call)
 
 enum { MOST_RESTRICTED = 200 };
 
-enum err user_settings_restrict_joined_guild(struct call *call, const struct member *m)
+enum err user_settings_restrict_dms_of_guild(struct call *call, const struct member *m)
 {
     struct user_settings stored, changed = { 0 };
     struct list *closed = &stored.restricted_guilds.value;
@@ -279,7 +279,7 @@ enum err user_settings_restrict_joined_guild(struct call *call, const struct mem
     id_list_add(call->arena, closed, m->guild_id);
     stored.restricted_guilds.given = GIVEN;
     changed.restricted_guilds = stored.restricted_guilds;
-    e = write_settings(call->tx, m->user_id, stored);
+    e = write_stored_settings(call->tx, m->user_id, stored);
     if (!e)
         call_emit_event(call, EVENT_USER_SETTINGS_UPDATE, audience_of_user(m->user_id),
                         &user_settings_schema, &changed);

@@ -214,7 +214,7 @@ static enum err merge_settings_proto(struct call *call)
     return OK;
 }
 
-static enum err prepare_modify_settings_proto(struct call *call)
+static enum err schedule_settings_proto_merge(struct call *call)
 {
     call_store_stage_data(call, "settings_proto_merge", sizeof(struct settings_proto_merge));
     call->read = read_settings_proto_before_merge;
@@ -392,7 +392,7 @@ static enum err merge_settings_json_members(struct call *call)
     return OK;
 }
 
-static enum err prepare_modify_json_settings(struct call *call)
+static enum err schedule_json_settings_merge(struct call *call)
 {
     call_store_stage_data(call, "settings_proto_merge", sizeof(struct settings_proto_merge));
     call->read = read_json_settings_before_merge;
@@ -466,7 +466,7 @@ static const struct route routes[] = {
         .max_body = LONGEST_PROTO + 4096,
         .reply = &proto_reply,
         .fires = (const enum event[]){ EVENT_USER_SETTINGS_PROTO_UPDATE, EVENT_NONE },
-        .prepare = prepare_modify_settings_proto,
+        .prepare = schedule_settings_proto_merge,
         .admit = check_settings_proto_type,
         .handle = modify_settings_proto,
     },
@@ -489,7 +489,7 @@ static const struct route routes[] = {
         .body = &json_settings_type,
         .max_body = LONGEST_PROTO + 4096,
         .reply = &json_settings_type,
-        .prepare = prepare_modify_json_settings,
+        .prepare = schedule_json_settings_merge,
         .admit = check_settings_proto_type,
         .handle = modify_json_settings,
     },

@@ -32,7 +32,8 @@ static int compare_channels_latest_first(const void *a, const void *b)
     return (x->latest < y->latest) - (x->latest > y->latest);
 }
 
-static void record_written_channel(struct encoded_channels *w, const struct channel *c, size_t at)
+static void record_json_range_of_channel(struct encoded_channels *w, const struct channel *c,
+                                         size_t at)
 {
     if (w->count == w->cap) {
         w->cap = w->cap ? w->cap * 2 : 64;
@@ -52,7 +53,7 @@ static void encode_page_of_channels(struct encoded_channels *w, const struct lis
         size_t at = w->text.n;
 
         write(arg, &c[i], &j);
-        record_written_channel(w, &c[i], at);
+        record_json_range_of_channel(w, &c[i], at);
     }
 }
 
@@ -66,7 +67,7 @@ static enum err encode_all_pages_of_channels(struct tx *tx, snowflake user_id,
     do {
         arena_reset(scratch);
         list_reserve(scratch, &page, sizeof(struct channel), PAGE);
-        enum err e = user_channels_list_page(tx, user_id, after, PAGE, &page);
+        enum err e = user_private_channels_list_page(tx, user_id, after, PAGE, &page);
         if (e)
             return e;
         encode_page_of_channels(w, &page, write, arg);
@@ -86,15 +87,16 @@ static void write_sorted_channels(struct encoded_channels *w, struct json_writer
     json_end_array(out);
 }
 
-enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_json_writer *write,
-                                  void *arg, struct json_writer *out)
+enum err write_user_private_channels_json(struct tx *tx, snowflake user_id,
+                                          channel_json_writer *write, void *arg,
+                                          struct json_writer *out)
 {
     struct encoded_channels w = { 0 };
-    struct arena *scratch = arena_new(), *before = tx_switch_arena(tx, scratch);
+    struct arena *scratch = arena_new(), *before = tx_replace_arena(tx, scratch);
 
     buf_init(&w.text, MOST_TEXT);
     enum err e = encode_all_pages_of_channels(tx, user_id, scratch, &w, write, arg);
-    tx_switch_arena(tx, before);
+    tx_replace_arena(tx, before);
     arena_free(scratch);
     if (!e)
         write_sorted_channels(&w, out);

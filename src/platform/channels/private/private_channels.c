@@ -74,8 +74,8 @@ static enum err list_private_channels(struct call *call)
 {
     struct json_writer out = call_get_reply_json_writer(call);
 
-    return write_user_channels_json(call->tx, call->caller->id, write_json_of_private_channel, NULL,
-                                    &out);
+    return write_user_private_channels_json(call->tx, call->caller->id,
+                                            write_json_of_private_channel, NULL, &out);
 }
 
 static enum err open_direct_channel(struct call *call, snowflake with)

@@ -44,7 +44,7 @@ static void add_recipient_from_row(const struct rows *r, struct channel *c)
     c->nicks.given = GIVEN;
 }
 
-static void clear_recipients(struct channel *c)
+static void init_recipient_fields_of_channel(struct channel *c)
 {
     c->recipients = (struct opt_list){ .given = GIVEN };
     c->nicks = (struct opt_list){ .given = ABSENT };
@@ -77,7 +77,7 @@ enum err channel_read_recipients(struct tx *tx, struct channel *c, snowflake vie
 
     if (e)
         return e;
-    clear_recipients(c);
+    init_recipient_fields_of_channel(c);
     while (rows_next(&rows))
         add_recipient_from_row(&rows, c);
     e = rows_end(&rows);
@@ -122,14 +122,15 @@ static enum err merge_recipient_rows_into_channels(struct tx *tx, struct sql sql
     return rows_end(&rows);
 }
 
-enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct list *channels)
+enum err user_private_channels_read_recipients(struct tx *tx, snowflake user_id,
+                                               struct list *channels)
 {
     struct channel *all = channels->items;
 
     if (!channels->count)
         return OK;
     for (size_t i = 0; i < channels->count; i++)
-        clear_recipients(&all[i]);
+        init_recipient_fields_of_channel(&all[i]);
     enum err e = merge_recipient_rows_into_channels(tx, SQL(RECIPIENTS_OF_ALL), user_id, channels,
                                                     add_recipient_from_row);
     return e ? e

@@ -75,8 +75,8 @@ static enum err find_imported_group(struct world_file_importer *im, const struct
     return e;
 }
 
-static enum err import_group(struct world_file_importer *im, const void *entry,
-                             const struct json_path *at, snowflake id)
+static enum err import_group_channel(struct world_file_importer *im, const void *entry,
+                                     const struct json_path *at, snowflake id)
 {
     const struct world_private *p = entry;
     unsigned before = im->form->problems;
@@ -166,7 +166,7 @@ static enum err export_direct_channels(struct world_file_exporter *ex, struct op
     return export_private_channels(ex, CHANNEL_DM, ret);
 }
 
-static enum err export_groups(struct world_file_exporter *ex, struct opt_list *ret)
+static enum err export_group_channels(struct world_file_exporter *ex, struct opt_list *ret)
 {
     return export_private_channels(ex, CHANNEL_GROUP, ret);
 }
@@ -174,7 +174,7 @@ static enum err export_groups(struct world_file_exporter *ex, struct opt_list *r
 const struct world_file_fields private_channels_world = { (const struct world_file_field[]){
     { NULL, "directs", &world_private_list, "private", 70, .import = import_direct_channel,
       .export = export_direct_channels },
-    { NULL, "groups", &world_private_list, "private", 80, .import = import_group,
-      .export = export_groups },
+    { NULL, "groups", &world_private_list, "private", 80, .import = import_group_channel,
+      .export = export_group_channels },
     { 0 },
 } };

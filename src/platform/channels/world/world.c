@@ -210,8 +210,8 @@ static enum err update_channel_row(struct world_file_importer *im, const struct 
         NULL);
 }
 
-static enum err import_channel_details(struct world_file_importer *im, const void *entry,
-                                       const struct json_path *at, snowflake guild)
+static enum err import_channel_fields(struct world_file_importer *im, const void *entry,
+                                      const struct json_path *at, snowflake guild)
 {
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0, owner = 0;
@@ -348,7 +348,7 @@ const struct world_file_fields channels_world = { (const struct world_file_field
     { "guild", "channels", &world_channel_list, "channel", 50, .import = import_channel,
       .export = export_channels,
       .count = SQL_TEXT("select count(*) from channels where type >= 0") },
-    { "guild", "channels", .order = 70, .import = import_channel_details },
+    { "guild", "channels", .order = 70, .import = import_channel_fields },
     { "guild", "channels", .order = 80, .import = import_thread_details },
     { 0 },
 } };

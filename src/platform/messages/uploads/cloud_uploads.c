@@ -163,7 +163,7 @@ static enum err store_uploaded_bytes(struct call *call)
                                   call->exchange->body, &sent->stored);
 }
 
-static enum err prepare_put_upload(struct call *call)
+static enum err schedule_upload_length_check(struct call *call)
 {
     call->read = check_upload_length;
     call->compute = store_uploaded_bytes;
@@ -191,7 +191,7 @@ static enum err put_upload(struct call *call)
 /* --- attaching an upload to a message ------------------------------------------------ */
 
 /* Returns the key in an uploaded_filename, which has the form "key/filename". */
-static struct str key_of_uploaded_filename(struct str uploaded_filename)
+static struct str parse_upload_key_of_filename(struct str uploaded_filename)
 {
     return str_cut(&uploaded_filename, '/');
 }
@@ -201,8 +201,8 @@ static enum err convert_upload_to_attachment(struct call *call, const struct att
 {
     struct cloud_upload u;
     bool found = false;
-    enum err e = cloud_upload_find(call->tx, key_of_uploaded_filename(in->uploaded_filename.value),
-                                   &found, &u);
+    enum err e = cloud_upload_find(
+        call->tx, parse_upload_key_of_filename(in->uploaded_filename.value), &found, &u);
 
     if (!e && (!found || !u.file_id || !owner_id || u.owner_id != owner_id || u.target_id))
         e = ERR_UPLOAD_NOT_FOUND;
@@ -306,8 +306,8 @@ static enum err delete_upload(struct call *call)
 /* DELETE /attachments/{upload.key}, where {upload.key} is key%2Ffilename. */
 static enum err delete_upload_by_escaped_name(struct call *call)
 {
-    return delete_upload_by_key(call,
-                                key_of_uploaded_filename(call_get_path_text(call, "upload.key")));
+    return delete_upload_by_key(
+        call, parse_upload_key_of_filename(call_get_path_text(call, "upload.key")));
 }
 
 static enum err run_upload_expiry_job(struct call *call, const struct job *job)
@@ -392,7 +392,7 @@ static const struct route position_routes[] = {
         .status = 200,
         .max_body = MESSAGE_MAX_FILE,
         .store = ROUTE_STORE_WRITE,
-        .prepare = prepare_put_upload,
+        .prepare = schedule_upload_length_check,
         .admit = check_upload_url,
         .handle = put_upload,
     },

@@ -35,8 +35,8 @@ size_t count_uploaded_files(const struct call *call)
     const struct multipart *parts = call->parts;
     size_t count = 0;
 
-    for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
-        count += attachment_has_uploaded_file(multipart_part_at(parts, i));
+    for (size_t i = 0; parts && i < multipart_get_part_count(parts); i++)
+        count += attachment_has_uploaded_file(multipart_get_part_at(parts, i));
     return count;
 }
 
@@ -68,10 +68,10 @@ const struct multipart_part *uploaded_part_find(const struct call *call, uint64_
     const struct multipart *parts = call->parts;
     size_t nth = 0;
 
-    for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
-        if (attachment_has_uploaded_file(multipart_part_at(parts, i)) &&
-            upload_index_of_part(multipart_part_at(parts, i), nth++) == number)
-            return multipart_part_at(parts, i);
+    for (size_t i = 0; parts && i < multipart_get_part_count(parts); i++)
+        if (attachment_has_uploaded_file(multipart_get_part_at(parts, i)) &&
+            upload_index_of_part(multipart_get_part_at(parts, i), nth++) == number)
+            return multipart_get_part_at(parts, i);
     return NULL;
 }
 
@@ -83,9 +83,9 @@ enum err uploaded_files_validate(struct call *call, const struct json_path *here
     const struct attachment_in_body *in = drafts->items;
     struct json_path list = json_path_key(here, STR("attachments"));
 
-    for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
-        if (attachment_has_uploaded_file(multipart_part_at(parts, i)) &&
-            multipart_part_at(parts, i)->data.n > MESSAGE_MAX_FILE)
+    for (size_t i = 0; parts && i < multipart_get_part_count(parts); i++)
+        if (attachment_has_uploaded_file(multipart_get_part_at(parts, i)) &&
+            multipart_get_part_at(parts, i)->data.n > MESSAGE_MAX_FILE)
             return ERR_FILE_TOO_LARGE;
     for (size_t i = 0; i < drafts->count; i++) {
         bool known =
@@ -156,8 +156,8 @@ enum err uploaded_files_store(struct call *call, const struct list *drafts, stru
     size_t nth = 0;
 
     *ret = (struct list){ 0 };
-    for (size_t i = 0; !e && parts && i < multipart_part_count(parts); i++) {
-        const struct multipart_part *p = multipart_part_at(parts, i);
+    for (size_t i = 0; !e && parts && i < multipart_get_part_count(parts); i++) {
+        const struct multipart_part *p = multipart_get_part_at(parts, i);
 
         if (!attachment_has_uploaded_file(p))
             continue;

@@ -83,7 +83,7 @@ struct attachment_media_info media_detect_type(struct str filename, struct str b
 {
     struct attachment_media_info m = { .type = "application/octet-stream" };
     struct str end = filename_extension(filename);
-    struct picture_info picture;
+    struct picture_properties picture;
 
     if (picture_detect_type(bytes, &picture))
         return (struct attachment_media_info){ picture.type, picture.width, picture.height };

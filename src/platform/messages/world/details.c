@@ -34,8 +34,8 @@ static const struct field world_reference_fields[] = {
 WORLD_OBJECT(attachment, attachment_fields, NULL);
 WORLD_SINGLE(reference, world_reference_fields, NULL);
 
-void check_foreign_message_fields(struct form *form, const struct json_path *here,
-                                  const struct world_message *m)
+void check_copied_message_fields(struct form *form, const struct json_path *here,
+                                 const struct world_message *m)
 {
     world_file_check_json_kind(form, here, "components", &m->components, JSON_ARRAY, JSON_OBJECT);
     world_file_check_json_kind(form, here, "sticker_items", &m->sticker_items, JSON_ARRAY,
@@ -77,8 +77,9 @@ static enum err import_attachment(struct world_file_importer *im, const struct w
     return OK;
 }
 
-static enum err import_mentions(struct world_file_importer *im, const struct world_message *m,
-                                const struct json_path *up, struct message *ret)
+static enum err import_message_mentions(struct world_file_importer *im,
+                                        const struct world_message *m, const struct json_path *up,
+                                        struct message *ret)
 {
     struct list ids = { 0 };
     enum err e =
@@ -93,8 +94,8 @@ static enum err import_mentions(struct world_file_importer *im, const struct wor
     return e;
 }
 
-static void import_reference(struct world_file_importer *im, const struct world_reference *in,
-                             struct message *ret)
+static void import_message_reference(struct world_file_importer *im,
+                                     const struct world_reference *in, struct message *ret)
 {
     struct message_reference *to = arena_alloc(im->arena, sizeof *to);
 
@@ -117,15 +118,14 @@ enum err import_message_edit(struct world_file_importer *im, const struct world_
     if (m->components.given == GIVEN)
         ret->components = json_remove_white_space(im->arena, m->components.value);
     ret->mentions = (struct list){ 0 };
-    return import_mentions(im, m, up, ret);
+    return import_message_mentions(im, m, up, ret);
 }
 
-enum err import_foreign_message_fields(struct world_file_importer *im,
-                                       const struct world_message *m, const struct json_path *up,
-                                       struct message *ret)
+enum err import_copied_message_fields(struct world_file_importer *im, const struct world_message *m,
+                                      const struct json_path *up, struct message *ret)
 {
     const struct world_attachment *files = m->attachments.value.items;
-    enum err e = import_mentions(im, m, up, ret);
+    enum err e = import_message_mentions(im, m, up, ret);
 
     for (size_t i = 0; !e && i < m->attachments.value.count; i++)
         e = import_attachment(im, &files[i], ret);
@@ -139,6 +139,6 @@ enum err import_foreign_message_fields(struct world_file_importer *im,
     WORLD_SET_OPT_IF_GIVEN(ret->interaction_metadata, m->interaction_metadata);
     WORLD_SET_OPT_IF_GIVEN(ret->application_id, m->application_id);
     if (!ret->message_reference)
-        import_reference(im, m->reference.value, ret);
+        import_message_reference(im, m->reference.value, ret);
     return e;
 }

@@ -8,7 +8,8 @@
 static const char FIND_ITEM[] = "select id, name, format from stickers where id = $1";
 static const char GUILD_OF[] = "select guild_id from channels where id = $1";
 
-static enum err add_sticker_item(struct world_file_importer *im, snowflake id, struct list *items)
+static enum err append_sticker_of_message(struct world_file_importer *im, snowflake id,
+                                          struct list *items)
 {
     struct rows row;
     bool found = false;
@@ -39,7 +40,7 @@ enum err import_message_stickers(struct world_file_importer *im, const struct op
 
         e = world_file_resolve_reference(im, &sticker_naming, guild, names[i], &at, &id);
         if (!e)
-            e = add_sticker_item(im, id, &items);
+            e = append_sticker_of_message(im, id, &items);
     }
     ret->sticker_items =
         opt_str_or_null(json_column_encode(im->arena, &type_sticker_items, &items));

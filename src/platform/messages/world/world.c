@@ -63,7 +63,7 @@ static void check_message_entry(struct form *form, const struct json_path *here,
     if (m->id.given != GIVEN)
         check_message_time(form, here, m);
     world_file_check_json_kind(form, here, "embeds", &m->embeds, JSON_ARRAY, JSON_OBJECT);
-    check_foreign_message_fields(form, here, m);
+    check_copied_message_fields(form, here, m);
 }
 
 WORLD_OBJECT(message, message_fields, check_message_entry);
@@ -121,7 +121,7 @@ static enum err insert_imported_message(struct world_file_importer *im,
     import_forwarded_snapshot(im, m->forward.value, made);
     enum err e = import_message_stickers(im, &m->stickers, up, made);
     if (!e)
-        e = import_foreign_message_fields(im, m, up, made);
+        e = import_copied_message_fields(im, m, up, made);
     made->cached_json = message_precompute_json(im->arena, made);
     if (!e)
         e = message_insert(im->tx, made);

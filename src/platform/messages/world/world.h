@@ -54,11 +54,10 @@ struct world_forward {
 extern const struct type world_forward_type, world_attachment_list, world_reference_type;
 
 /* Check and import fields that only messages copied from another chat server have (details.c). */
-void check_foreign_message_fields(struct form *form, const struct json_path *here,
-                                  const struct world_message *m);
-enum err import_foreign_message_fields(struct world_file_importer *im,
-                                       const struct world_message *m, const struct json_path *up,
-                                       struct message *ret);
+void check_copied_message_fields(struct form *form, const struct json_path *here,
+                                 const struct world_message *m);
+enum err import_copied_message_fields(struct world_file_importer *im, const struct world_message *m,
+                                      const struct json_path *up, struct message *ret);
 /* Applies an edit in the world file to a message that is already stored. */
 enum err import_message_edit(struct world_file_importer *im, const struct world_message *m,
                              const struct json_path *up, struct message *ret);

@@ -101,7 +101,7 @@ void guild_archive_close(struct guild_archive *a)
     arena_free(a->names);
 }
 
-bool guild_archive_finish(struct guild_archive *a)
+bool guild_archive_clear_journal(struct guild_archive *a)
 {
     pthread_mutex_lock(&a->lock);
     map_clear(&a->done);
@@ -111,7 +111,7 @@ bool guild_archive_finish(struct guild_archive *a)
     return ok;
 }
 
-bool guild_archive_step_is_done(struct guild_archive *a, const char *step)
+bool guild_archive_download_step_is_done(struct guild_archive *a, const char *step)
 {
     pthread_mutex_lock(&a->lock);
     const struct str *name = map_find_value(&a->done, hash_str(str_of(step)));
@@ -120,7 +120,7 @@ bool guild_archive_step_is_done(struct guild_archive *a, const char *step)
     return is_done;
 }
 
-bool guild_archive_mark_step_done(struct guild_archive *a, const char *step)
+bool guild_archive_mark_download_step_done(struct guild_archive *a, const char *step)
 {
     char line[400];
     int n = snprintf(line, sizeof line, "%s\n", step);
@@ -201,14 +201,14 @@ static snowflake read_line_id(int fd, off_t start, off_t end, const char *id)
     line.n = ok ? (size_t)(end - start) : 0;
     struct str object = buf_as_str(&line);
     if (str_is(str_of(id), "user"))
-        object = json_member_raw(object, "user");
+        object = json_member_raw_text(object, "user");
     snowflake found = json_member_id(object, "id");
     buf_clear(&line);
     return found;
 }
 
 /* Removes an incomplete last line and reads the id of the last complete line. */
-static bool read_last_id(struct guild_archive_list *l, const char *id)
+static bool read_id_of_last_complete_line(struct guild_archive_list *l, const char *id)
 {
     struct stat st;
 
@@ -223,8 +223,8 @@ static bool read_last_id(struct guild_archive_list *l, const char *id)
     return l->last;
 }
 
-bool guild_archive_list_find(const struct guild_archive_list *l, snowflake since, off_t *ret_offset,
-                             snowflake *ret_before)
+bool guild_archive_list_find_offset_of_id(const struct guild_archive_list *l, snowflake since,
+                                          off_t *ret_offset, snowflake *ret_before)
 {
     struct stat st;
 
@@ -253,7 +253,7 @@ bool guild_archive_list_open(const struct guild_archive *a, const char *name, co
                              struct guild_archive_list *ret)
 {
     *ret = (struct guild_archive_list){ .fd = open_for_append(a, name, 0) };
-    bool ok = ret->fd >= 0 && read_last_id(ret, id);
+    bool ok = ret->fd >= 0 && read_id_of_last_complete_line(ret, id);
 
     if (!ok)
         fprintf(stderr, "guildhall: cannot use '%s/%s': %s\n", a->folder, name,

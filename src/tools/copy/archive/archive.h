@@ -30,9 +30,9 @@ bool guild_archive_open(struct guild_archive *a, const char *folder);
 void guild_archive_close(struct guild_archive *a);
 /* Clears the journal at the end of a download. The next download then reads all lists again, but
  * only new messages. */
-bool guild_archive_finish(struct guild_archive *a);
-bool guild_archive_step_is_done(struct guild_archive *a, const char *step);
-bool guild_archive_mark_step_done(struct guild_archive *a, const char *step);
+bool guild_archive_clear_journal(struct guild_archive *a);
+bool guild_archive_download_step_is_done(struct guild_archive *a, const char *step);
+bool guild_archive_mark_download_step_done(struct guild_archive *a, const char *step);
 /* Adds a line to the report: what could not be copied, and why. */
 void guild_archive_add_report_line(struct guild_archive *a, const char *what, const char *why);
 void guild_archive_format_path(const struct guild_archive *a, char ret[1200], const char *format,
@@ -55,8 +55,8 @@ bool guild_archive_list_open(const struct guild_archive *a, const char *name, co
 bool guild_archive_list_append(struct guild_archive_list *l, struct str lines);
 /* Finds the first line whose id is at least `since`. Sets ret_offset to the offset of this line, or
  * to the end of the file. Sets ret_before to the id in the line before it, or to 0. */
-bool guild_archive_list_find(const struct guild_archive_list *l, snowflake since, off_t *ret_offset,
-                             snowflake *ret_before);
+bool guild_archive_list_find_offset_of_id(const struct guild_archive_list *l, snowflake since,
+                                          off_t *ret_offset, snowflake *ret_before);
 /* Removes all lines from this offset on. */
 bool guild_archive_list_truncate(struct guild_archive_list *l, off_t offset);
 void guild_archive_list_close(struct guild_archive_list *l);
@@ -93,21 +93,22 @@ bool guild_copy_record_skipped_webhook(struct guild_copy_skipped_ids *s, struct 
 
 /* Returns the guild id of a file that DiscordChatExporter wrote. If the file is of another kind,
  * prints a problem and returns 0. */
-snowflake chat_export_read_guild(const char *path);
+snowflake chat_export_read_guild_id(const char *path);
 /* Adds the messages of an exported file to the archive. Skips messages that are older than the last
  * one in the archive. */
-bool chat_export_convert(struct guild_archive *archive, const char *path);
+bool chat_export_convert_to_archive(struct guild_archive *archive, const char *path);
 
 /* --- data_package.c --- */
 
 /* Returns whether the path is the folder of a personal data package with messages. */
-bool data_package_is_folder(const char *path);
+bool path_is_data_package_folder(const char *path);
 /* Returns the id of the person to whom the package belongs. If it has none, prints a problem and
  * returns 0. */
-snowflake data_package_read_user(const char *folder);
+snowflake data_package_read_user_id(const char *folder);
 /* Prints the guilds of a package, with the number of channels and messages of each. */
 bool data_package_print_guilds(const char *folder);
 /* Replaces the archive's messages by those that the person wrote in a guild. */
-bool data_package_convert(struct guild_archive *archive, const char *folder, snowflake guild);
+bool data_package_convert_to_archive(struct guild_archive *archive, const char *folder,
+                                     snowflake guild);
 
 #endif

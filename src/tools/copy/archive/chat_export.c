@@ -60,7 +60,7 @@ struct chat_export {
 static void write_renamed_json_member(struct json_writer *j, const char *name, struct str object,
                                       const char *from)
 {
-    struct str raw = json_member_raw(object, from);
+    struct str raw = json_member_raw_text(object, from);
 
     if (!raw.n)
         return;
@@ -131,7 +131,7 @@ static void copy_saved_file(struct chat_export *x, struct arena *arena, struct s
 static void write_chat_attachments(struct chat_export *x, struct arena *arena,
                                    struct json_writer *j, struct str message)
 {
-    struct list items = json_array_items(arena, json_member_raw(message, "attachments"));
+    struct list items = json_array_items(arena, json_member_raw_text(message, "attachments"));
 
     json_write_name(j, "attachments");
     json_begin_array(j);
@@ -150,10 +150,10 @@ static void write_chat_attachments(struct chat_export *x, struct arena *arena,
 
 /* --- embeds ---------------------------------------------------------------------------------- */
 
-static void write_embed_part(struct json_writer *j, struct str embed, const char *name,
-                             const char *url)
+static void write_object_of_embed(struct json_writer *j, struct str embed, const char *name,
+                                  const char *url)
 {
-    struct str part = json_member_raw(embed, name);
+    struct str part = json_member_raw_text(embed, name);
 
     if (!part.n)
         return;
@@ -161,7 +161,7 @@ static void write_embed_part(struct json_writer *j, struct str embed, const char
     json_begin_object(j);
     write_renamed_json_member(j, "name", part, "name");
     write_renamed_json_member(j, "text", part, "text");
-    write_renamed_json_member(j, "url", part, json_member_raw(part, url).n ? url : "url");
+    write_renamed_json_member(j, "url", part, json_member_raw_text(part, url).n ? url : "url");
     write_renamed_json_member(j, "icon_url", part, "iconCanonicalUrl");
     write_renamed_json_member(j, "width", part, "width");
     write_renamed_json_member(j, "height", part, "height");
@@ -171,7 +171,7 @@ static void write_embed_part(struct json_writer *j, struct str embed, const char
 static void write_chat_embed(struct json_writer *j, struct arena *arena, struct str embed)
 {
     struct str color = json_member_text(arena, embed, "color");
-    struct list fields = json_array_items(arena, json_member_raw(embed, "fields"));
+    struct list fields = json_array_items(arena, json_member_raw_text(embed, "fields"));
 
     json_begin_object(j);
     json_write_name(j, "type");
@@ -186,11 +186,11 @@ static void write_chat_embed(struct json_writer *j, struct arena *arena, struct 
         json_write_name(j, "color");
         json_write_int(j, strtol(str_dup_cstring(arena, str_skip_bytes(color, 1)), NULL, 16));
     }
-    write_embed_part(j, embed, "author", "url");
-    write_embed_part(j, embed, "footer", "url");
-    write_embed_part(j, embed, "thumbnail", "canonicalUrl");
-    write_embed_part(j, embed, "image", "canonicalUrl");
-    write_embed_part(j, embed, "video", "canonicalUrl");
+    write_object_of_embed(j, embed, "author", "url");
+    write_object_of_embed(j, embed, "footer", "url");
+    write_object_of_embed(j, embed, "thumbnail", "canonicalUrl");
+    write_object_of_embed(j, embed, "image", "canonicalUrl");
+    write_object_of_embed(j, embed, "video", "canonicalUrl");
     if (fields.count) {
         json_write_name(j, "fields");
         json_begin_array(j);
@@ -212,7 +212,7 @@ static void write_chat_embed(struct json_writer *j, struct arena *arena, struct 
 
 static void write_chat_reactions(struct json_writer *j, struct arena *arena, struct str message)
 {
-    struct list items = json_array_items(arena, json_member_raw(message, "reactions"));
+    struct list items = json_array_items(arena, json_member_raw_text(message, "reactions"));
     const struct str *reactions = items.items;
 
     if (!items.count)
@@ -220,7 +220,7 @@ static void write_chat_reactions(struct json_writer *j, struct arena *arena, str
     json_write_name(j, "reactions");
     json_begin_array(j);
     for (size_t i = 0; i < items.count; i++) {
-        struct str emoji = json_member_raw(reactions[i], "emoji");
+        struct str emoji = json_member_raw_text(reactions[i], "emoji");
 
         json_begin_object(j);
         json_write_name(j, "emoji");
@@ -235,15 +235,15 @@ static void write_chat_reactions(struct json_writer *j, struct arena *arena, str
     json_write_name(j, "reaction_users");
     json_begin_array(j);
     for (size_t i = 0; i < items.count; i++)
-        write_chat_users(j, arena, json_member_raw(reactions[i], "users"));
+        write_chat_users(j, arena, json_member_raw_text(reactions[i], "users"));
     json_end_array(j);
 }
 
 static void append_chat_message(struct chat_export *x, struct arena *arena, struct str message)
 {
     struct json_writer j = json_writer_to_buf(&x->lines);
-    struct list embeds = json_array_items(arena, json_member_raw(message, "embeds"));
-    struct str reference = json_member_raw(message, "reference");
+    struct list embeds = json_array_items(arena, json_member_raw_text(message, "embeds"));
+    struct str reference = json_member_raw_text(message, "reference");
 
     json_begin_object(&j);
     write_renamed_json_member(&j, "id", message, "id");
@@ -253,7 +253,7 @@ static void append_chat_message(struct chat_export *x, struct arena *arena, stru
     write_renamed_json_member(&j, "edited_timestamp", message, "timestampEdited");
     write_renamed_json_member(&j, "pinned", message, "isPinned");
     json_write_name(&j, "author");
-    write_chat_user(&j, json_member_raw(message, "author"));
+    write_chat_user(&j, json_member_raw_text(message, "author"));
     write_chat_attachments(x, arena, &j, message);
     json_write_name(&j, "embeds");
     json_begin_array(&j);
@@ -261,7 +261,7 @@ static void append_chat_message(struct chat_export *x, struct arena *arena, stru
         write_chat_embed(&j, arena, ((struct str *)embeds.items)[i]);
     json_end_array(&j);
     json_write_name(&j, "mentions");
-    write_chat_users(&j, arena, json_member_raw(message, "mentions"));
+    write_chat_users(&j, arena, json_member_raw_text(message, "mentions"));
     if (json_member_id(reference, "messageId")) {
         json_write_name(&j, "message_reference");
         json_begin_object(&j);
@@ -275,7 +275,7 @@ static void append_chat_message(struct chat_export *x, struct arena *arena, stru
     buf_add_char(&x->lines, '\n');
 }
 
-static void convert_messages(struct chat_export *x, struct json_reader *r)
+static void convert_exported_messages(struct chat_export *x, struct json_reader *r)
 {
     struct arena *arena = arena_new();
     snowflake before = 0;
@@ -367,14 +367,14 @@ static void add_guild_and_channel(struct chat_export *x, struct arena *arena, st
     struct json_writer j = json_writer_to_buf(&x->lines);
     int64_t type =
         find_number(channel_kinds, json_member_text(arena, x->channel, "type"), CHANNEL_TEXT);
-    struct str parent = json_member_raw(x->channel, "categoryId"),
-               parent_name = json_member_raw(x->channel, "category");
+    struct str parent = json_member_raw_text(x->channel, "categoryId"),
+               parent_name = json_member_raw_text(x->channel, "category");
     bool thread = channel_is_thread(type);
 
     json_begin_object(&j);
     write_renamed_json_member(&j, "id", x->guild, "id");
     write_renamed_json_member(&j, "name", x->guild, "name");
-    write_renamed_json_member(&j, "owner_id", json_member_raw(first, "author"), "id");
+    write_renamed_json_member(&j, "owner_id", json_member_raw_text(first, "author"), "id");
     json_end_object(&j);
     buf_add_char(&x->lines, '\n');
     append_line_unless_id_exists(x, "guild.jsonl", json_member_id(x->guild, "id"),
@@ -382,17 +382,18 @@ static void add_guild_and_channel(struct chat_export *x, struct arena *arena, st
     add_channel_line(x, "channels.jsonl", parent, thread ? CHANNEL_TEXT : CHANNEL_CATEGORY,
                      parent_name, (struct str){ 0 }, (struct str){ 0 });
     add_channel_line(x, thread ? "active_threads.jsonl" : "channels.jsonl",
-                     json_member_raw(x->channel, "id"), type, json_member_raw(x->channel, "name"),
-                     parent, json_member_raw(x->channel, "topic"));
+                     json_member_raw_text(x->channel, "id"), type,
+                     json_member_raw_text(x->channel, "name"), parent,
+                     json_member_raw_text(x->channel, "topic"));
 }
 
-snowflake chat_export_read_guild(const char *path)
+snowflake chat_export_read_guild_id(const char *path)
 {
     snowflake id = 0;
     struct str text;
 
     if (map_world_file_into_memory(path, &text)) {
-        id = json_member_id(json_member_raw(text, "guild"), "id");
+        id = json_member_id(json_member_raw_text(text, "guild"), "id");
         unmap_world_file(text);
     }
     if (!id)
@@ -417,7 +418,7 @@ static struct str find_first_message_of_chat_export(struct arena *arena, struct 
     return first;
 }
 
-bool chat_export_convert(struct guild_archive *archive, const char *path)
+bool chat_export_convert_to_archive(struct guild_archive *archive, const char *path)
 {
     struct chat_export x = { .archive = archive, .path = path, .list.fd = -1 };
     struct arena *arena = arena_new();
@@ -431,9 +432,9 @@ bool chat_export_convert(struct guild_archive *archive, const char *path)
         return false;
     }
     buf_init(&x.lines, SIZE_MAX);
-    x.guild = json_member_raw(text, "guild");
-    x.channel = json_member_raw(text, "channel");
-    struct str messages = json_member_raw(text, "messages"),
+    x.guild = json_member_raw_text(text, "guild");
+    x.channel = json_member_raw_text(text, "channel");
+    struct str messages = json_member_raw_text(text, "messages"),
                first = find_first_message_of_chat_export(arena, messages);
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", json_member_id(x.channel, "id"));
     if (first.n) {
@@ -442,7 +443,7 @@ bool chat_export_convert(struct guild_archive *archive, const char *path)
         json_reader_init(&r, messages, arena);
         r.values_max = UINT_MAX;
         if (!x.failed && json_peek_kind(&r) == JSON_ARRAY)
-            convert_messages(&x, &r);
+            convert_exported_messages(&x, &r);
     }
     if (x.is_reversed)
         fprintf(stderr, "guildhall: '%s' is not ordered by time; export it oldest first\n", path);

@@ -60,7 +60,7 @@ static DIR *open_messages_folder(const char *folder, char ret[1300])
     return opendir(ret);
 }
 
-bool data_package_is_folder(const char *path)
+bool path_is_data_package_folder(const char *path)
 {
     char folder[1300];
     DIR *d = open_messages_folder(path, folder);
@@ -173,7 +173,7 @@ static int64_t parse_package_channel_type(struct arena *arena, struct str channe
 static void append_package_channel(struct data_package *p, struct str channel)
 {
     struct json_writer j = json_writer_to_buf(&p->channels);
-    struct str name = json_member_raw(channel, "name");
+    struct str name = json_member_raw_text(channel, "name");
 
     json_begin_object(&j);
     json_write_name(&j, "id");
@@ -189,7 +189,7 @@ static void append_package_channel(struct data_package *p, struct str channel)
 static void write_guild_line(struct data_package *p, struct str guild)
 {
     struct json_writer j = json_writer_to_buf(&p->guild_line);
-    struct str name = json_member_raw(guild, "name");
+    struct str name = json_member_raw_text(guild, "name");
 
     if (p->guild_line.n)
         return;
@@ -199,7 +199,7 @@ static void write_guild_line(struct data_package *p, struct str guild)
     json_write_name(&j, "name");
     json_write_raw(&j, name.n > 2 ? name : STR("\"unnamed\""));
     json_write_name(&j, "owner_id");
-    json_write_raw(&j, json_member_raw(p->user, "id"));
+    json_write_raw(&j, json_member_raw_text(p->user, "id"));
     json_end_object(&j);
     buf_add_char(&p->guild_line, '\n');
 }
@@ -234,7 +234,7 @@ static void read_package_channel(struct data_package *p, const char *folder)
     if (!map_world_file_into_memory(path, &channel))
         return;
     snprintf(path, sizeof path, "%s/messages.json", folder);
-    struct str guild = json_member_raw(channel, "guild");
+    struct str guild = json_member_raw_text(channel, "guild");
     snowflake id = json_member_id(guild, "id"), channel_id = json_member_id(channel, "id");
     if (id && channel_id && (!p->archive || id == p->guild)) {
         if (!map_world_file_into_memory(path, &messages)) {
@@ -272,9 +272,9 @@ static bool read_package_user(struct data_package *p, const char *folder)
     buf_init(&user, 4096);
     json_begin_object(&j);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (json_member_raw(text, names[i]).n) {
+        if (json_member_raw_text(text, names[i]).n) {
             json_write_key(&j, str_of(names[i]));
-            json_write_raw(&j, json_member_raw(text, names[i]));
+            json_write_raw(&j, json_member_raw_text(text, names[i]));
         }
     json_end_object(&j);
     p->user = str_dup(p->arena, buf_as_str(&user));
@@ -285,7 +285,7 @@ static bool read_package_user(struct data_package *p, const char *folder)
     return json_member_id(p->user, "id");
 }
 
-snowflake data_package_read_user(const char *folder)
+snowflake data_package_read_user_id(const char *folder)
 {
     struct data_package p = { .arena = arena_new() };
     snowflake id = read_package_user(&p, folder) ? json_member_id(p.user, "id") : 0;
@@ -305,7 +305,7 @@ static void print_package_guilds(const struct data_package *p)
 }
 
 /* Reads the folders of all channels. If there is an archive, writes their messages to it. */
-static bool read_package(struct data_package *p, const char *folder)
+static bool read_all_package_channels(struct data_package *p, const char *folder)
 {
     char messages[1300], path[1600];
     struct dirent *entry;
@@ -346,13 +346,14 @@ bool data_package_print_guilds(const char *folder)
 {
     struct data_package p = { 0 };
 
-    return read_package(&p, folder);
+    return read_all_package_channels(&p, folder);
 }
 
-bool data_package_convert(struct guild_archive *archive, const char *folder, snowflake guild)
+bool data_package_convert_to_archive(struct guild_archive *archive, const char *folder,
+                                     snowflake guild)
 {
     struct data_package p = { .archive = archive, .guild = guild };
-    bool ok = read_package(&p, folder);
+    bool ok = read_all_package_channels(&p, folder);
 
     if (ok)
         printf("%s: %lld messages of %lld channels\n", folder, (long long)p.message_count,

@@ -11,7 +11,7 @@ static void begin_reading_json_object(struct json_reader *r, struct str text, st
     r->values_max = UINT_MAX;
 }
 
-struct str json_member_raw(struct str object, const char *name)
+struct str json_member_raw_text(struct str object, const char *name)
 {
     struct arena *arena = arena_new_small();
     struct str key, raw, found = { 0 };
@@ -30,7 +30,7 @@ struct str json_member_raw(struct str object, const char *name)
 
 struct str json_member_text(struct arena *arena, struct str object, const char *name)
 {
-    struct str raw = json_member_raw(object, name), text = { 0 };
+    struct str raw = json_member_raw_text(object, name), text = { 0 };
     struct json_reader r;
 
     begin_reading_json_object(&r, raw, arena);
@@ -43,7 +43,7 @@ int64_t json_member_int(struct str object, const char *name)
 {
     int64_t value = 0;
 
-    return json_parse_int_text(json_member_raw(object, name), &value) ? value : 0;
+    return json_parse_int_text(json_member_raw_text(object, name), &value) ? value : 0;
 }
 
 snowflake json_member_id(struct str object, const char *name)
@@ -53,7 +53,7 @@ snowflake json_member_id(struct str object, const char *name)
 
 bool json_member_is_true(struct str object, const char *name)
 {
-    return str_is(json_member_raw(object, name), "true");
+    return str_is(json_member_raw_text(object, name), "true");
 }
 
 struct list json_array_items(struct arena *arena, struct str array)

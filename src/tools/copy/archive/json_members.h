@@ -6,7 +6,7 @@
 #include "json/schema.h"
 
 /* Returns the JSON text of a field. Returns "" if the field is absent or null. */
-struct str json_member_raw(struct str object, const char *name);
+struct str json_member_raw_text(struct str object, const char *name);
 /* Returns a string field, without quotes and escapes. Returns "" if the field is absent or not a
  * string. */
 struct str json_member_text(struct arena *arena, struct str object, const char *name);

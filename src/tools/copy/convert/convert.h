@@ -18,9 +18,9 @@ struct world_entries {
     size_t *ends;    /* offset after each entry */
     size_t count, capacity;
 };
-void world_entries_clear(struct world_entries *e);
+void world_file_entries_clear(struct world_entries *e);
 /* Ends an entry that was written to .text, so that another one can follow. */
-void world_entries_end_entry(struct world_entries *e);
+void world_file_entries_end_entry(struct world_entries *e);
 
 /* Ids that entries may refer to. */
 struct guild_copy_known_ids {
@@ -41,15 +41,15 @@ struct guild_copy_conversion {
 };
 /* Converts an API object and appends it as an entry. Returns false if objects of this kind are not
  * copied. */
-typedef bool world_entry_function(struct guild_copy_conversion *c, struct arena *arena,
-                                  struct str object, struct buf *out);
-world_entry_function write_world_guild, write_world_role, write_world_channel, write_world_member,
-    write_world_ban, write_world_emoji, write_world_sticker, write_world_sound, write_world_event,
-    write_world_automod_rule, write_world_webhook, write_world_message, write_world_invite,
-    write_world_welcome_screen, write_world_onboarding, write_world_widget;
+typedef bool world_file_entry_writer(struct guild_copy_conversion *c, struct arena *arena,
+                                     struct str object, struct buf *out);
+world_file_entry_writer write_world_guild, write_world_role, write_world_channel,
+    write_world_member, write_world_ban, write_world_emoji, write_world_sticker, write_world_sound,
+    write_world_event, write_world_automod_rule, write_world_webhook, write_world_message,
+    write_world_invite, write_world_welcome_screen, write_world_onboarding, write_world_widget;
 /* Returns the name that world files use for a channel type. Returns NULL if channels of this type
  * are not copied. */
-const char *world_channel_type(int64_t type);
+const char *world_file_name_of_channel_type(int64_t type);
 /* Adds an account that an entry refers to; object is a user object of the interface. */
 void add_user_to_world_file(struct guild_copy_conversion *c, struct arena *arena, struct str user);
 bool guild_copy_id_is_known(const struct map *ids, snowflake id);

@@ -20,7 +20,7 @@ static const char *const channel_type_words[] = {
     [CHANNEL_MEDIA] = "media",
 };
 
-const char *world_channel_type(int64_t type)
+const char *world_file_name_of_channel_type(int64_t type)
 {
     bool known = type >= 0 && (size_t)type < COUNT_OF(channel_type_words);
 
@@ -30,8 +30,10 @@ const char *world_channel_type(int64_t type)
 static void write_overwrites(struct guild_copy_conversion *c, struct arena *arena,
                              struct json_writer *j, struct str channel)
 {
-    static const struct json_member_name names[] = { { "allow", NULL }, { "deny", NULL }, { 0 } };
-    struct str overwrites = json_member_raw(channel, "permission_overwrites");
+    static const struct json_member_renaming names[] = { { "allow", NULL },
+                                                         { "deny", NULL },
+                                                         { 0 } };
+    struct str overwrites = json_member_raw_text(channel, "permission_overwrites");
     struct list items = json_array_items(arena, overwrites);
 
     /* Chat exports have no overwrites: then an existing channel retains its own. */
@@ -62,10 +64,10 @@ static void write_overwrites(struct guild_copy_conversion *c, struct arena *aren
 static void write_forum_tags(struct guild_copy_conversion *c, struct arena *arena,
                              struct json_writer *j, struct str channel)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "id", NULL }, { "name", NULL }, { "moderated", NULL }, { 0 }
     };
-    struct list items = json_array_items(arena, json_member_raw(channel, "available_tags"));
+    struct list items = json_array_items(arena, json_member_raw_text(channel, "available_tags"));
 
     if (!items.count)
         return;
@@ -96,7 +98,7 @@ static bool write_thread_member(void *arg, struct str line, int64_t next_offset,
 static void write_thread(struct guild_copy_conversion *c, struct arena *arena,
                          struct json_writer *j, struct str thread)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "archived", NULL },
         { "archive_timestamp", "archived_at" },
         { "auto_archive_duration", NULL },
@@ -107,10 +109,10 @@ static void write_thread(struct guild_copy_conversion *c, struct arena *arena,
     struct line_item_writer r = { c, j };
     char name[100];
 
-    copy_json_members(j, json_member_raw(thread, "thread_metadata"), names);
+    copy_json_members(j, json_member_raw_text(thread, "thread_metadata"), names);
     write_user_reference(c, arena, j, "owner", (struct str){ 0 },
                          json_member_id(thread, "owner_id"));
-    write_json_member_raw(j, "applied_tags", json_member_raw(thread, "applied_tags"));
+    write_json_member_raw(j, "applied_tags", json_member_raw_text(thread, "applied_tags"));
     if (!c->people)
         return;
     snprintf(name, sizeof name, "thread_members/%" PRIu64 ".jsonl", json_member_id(thread, "id"));
@@ -123,7 +125,7 @@ static void write_thread(struct guild_copy_conversion *c, struct arena *arena,
 bool write_world_channel(struct guild_copy_conversion *c, struct arena *arena, struct str channel,
                          struct buf *out)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "id", NULL },
         { "name", NULL },
         { "topic", NULL },
@@ -145,7 +147,7 @@ bool write_world_channel(struct guild_copy_conversion *c, struct arena *arena, s
     int64_t type = json_member_int(channel, "type");
     struct json_writer j = json_writer_to_buf(out);
 
-    if (!world_channel_type(type))
+    if (!world_file_name_of_channel_type(type))
         return false;
     json_begin_object(&j);
     copy_json_members(&j, channel, names);
@@ -158,7 +160,7 @@ bool write_world_channel(struct guild_copy_conversion *c, struct arena *arena, s
         write_overwrites(c, arena, &j, channel);
         write_forum_tags(c, arena, &j, channel);
         write_emoji_reference(c, &j, "default_reaction",
-                              json_member_raw(channel, "default_reaction_emoji"));
+                              json_member_raw_text(channel, "default_reaction_emoji"));
     }
     json_end_object(&j);
     return true;

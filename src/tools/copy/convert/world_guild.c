@@ -4,7 +4,7 @@
 bool write_world_guild(struct guild_copy_conversion *c, struct arena *arena, struct str guild,
                        struct buf *out)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "id", NULL },
         { "name", NULL },
         { "description", NULL },
@@ -25,7 +25,7 @@ bool write_world_guild(struct guild_copy_conversion *c, struct arena *arena, str
     };
     struct json_writer j = json_writer_to_buf(out);
 
-    struct str features = json_member_raw(guild, "features");
+    struct str features = json_member_raw_text(guild, "features");
 
     c->welcome_screen_enabled =
         features.n && memmem(features.p, features.n, "\"WELCOME_SCREEN_ENABLED\"", 24);
@@ -50,7 +50,7 @@ bool write_world_guild(struct guild_copy_conversion *c, struct arena *arena, str
 bool write_world_role(struct guild_copy_conversion *c, struct arena *arena, struct str role,
                       struct buf *out)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "id", NULL },          { "name", NULL },
         { "permissions", NULL }, { "color", NULL },
         { "position", NULL },    { "hoist", NULL },
@@ -58,15 +58,15 @@ bool write_world_role(struct guild_copy_conversion *c, struct arena *arena, stru
         { "flags", NULL },       { "unicode_emoji", NULL },
         { "icon", NULL },        { 0 },
     };
-    static const struct json_member_name colors[] = { { "secondary_color", NULL },
-                                                      { "tertiary_color", NULL },
-                                                      { 0 } };
+    static const struct json_member_renaming colors[] = { { "secondary_color", NULL },
+                                                          { "tertiary_color", NULL },
+                                                          { 0 } };
     struct json_writer j = json_writer_to_buf(out);
-    snowflake bot = json_member_id(json_member_raw(role, "tags"), "bot_id");
+    snowflake bot = json_member_id(json_member_raw_text(role, "tags"), "bot_id");
 
     json_begin_object(&j);
     copy_json_members(&j, role, names);
-    copy_json_members(&j, json_member_raw(role, "colors"), colors);
+    copy_json_members(&j, json_member_raw_text(role, "colors"), colors);
     if (bot)
         write_user_reference(c, arena, &j, "bot", (struct str){ 0 }, bot);
     json_end_object(&j);
@@ -78,8 +78,9 @@ bool write_world_role(struct guild_copy_conversion *c, struct arena *arena, stru
 bool write_world_welcome_screen(struct guild_copy_conversion *c, struct arena *arena,
                                 struct str screen, struct buf *out)
 {
-    static const struct json_member_name names[] = { { "description", NULL }, { 0 } };
-    struct list channels = json_array_items(arena, json_member_raw(screen, "welcome_channels"));
+    static const struct json_member_renaming names[] = { { "description", NULL }, { 0 } };
+    struct list channels =
+        json_array_items(arena, json_member_raw_text(screen, "welcome_channels"));
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
@@ -110,31 +111,31 @@ bool write_world_welcome_screen(struct guild_copy_conversion *c, struct arena *a
 static void write_onboarding_option(struct guild_copy_conversion *c, struct arena *arena,
                                     struct json_writer *j, struct str option)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "id", NULL }, { "title", NULL }, { "description", NULL }, { 0 }
     };
-    struct str emoji = json_member_raw(option, "emoji");
+    struct str emoji = json_member_raw_text(option, "emoji");
 
     json_begin_object(j);
     copy_json_members(j, option, names);
     if (json_member_id(emoji, "id"))
         write_world_file_reference(c, j, "emoji", &c->known.emojis, json_member_id(emoji, "id"));
     else
-        write_json_member_raw(j, "emoji", json_member_raw(emoji, "name"));
+        write_json_member_raw(j, "emoji", json_member_raw_text(emoji, "name"));
     write_world_file_references(c, arena, j, "roles", &c->known.roles,
-                                json_member_raw(option, "role_ids"));
+                                json_member_raw_text(option, "role_ids"));
     write_world_file_references(c, arena, j, "channels", &c->known.channels,
-                                json_member_raw(option, "channel_ids"));
+                                json_member_raw_text(option, "channel_ids"));
     json_end_object(j);
 }
 
 bool write_world_onboarding(struct guild_copy_conversion *c, struct arena *arena,
                             struct str onboarding, struct buf *out)
 {
-    static const struct json_member_name settings[] = { { "enabled", NULL },
-                                                        { "mode", NULL },
-                                                        { 0 } };
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming settings[] = { { "enabled", NULL },
+                                                            { "mode", NULL },
+                                                            { 0 } };
+    static const struct json_member_renaming names[] = {
         { "id", NULL },
         { "title", NULL },
         { "type", NULL },
@@ -143,18 +144,18 @@ bool write_world_onboarding(struct guild_copy_conversion *c, struct arena *arena
         { "in_onboarding", NULL },
         { 0 },
     };
-    struct list prompts = json_array_items(arena, json_member_raw(onboarding, "prompts"));
+    struct list prompts = json_array_items(arena, json_member_raw_text(onboarding, "prompts"));
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
     copy_json_members(&j, onboarding, settings);
     write_world_file_references(c, arena, &j, "default_channels", &c->known.channels,
-                                json_member_raw(onboarding, "default_channel_ids"));
+                                json_member_raw_text(onboarding, "default_channel_ids"));
     json_write_name(&j, "prompts");
     json_begin_array(&j);
     for (size_t i = 0; i < prompts.count; i++) {
         struct str prompt = ((struct str *)prompts.items)[i];
-        struct list options = json_array_items(arena, json_member_raw(prompt, "options"));
+        struct list options = json_array_items(arena, json_member_raw_text(prompt, "options"));
 
         json_begin_object(&j);
         copy_json_members(&j, prompt, names);
@@ -177,7 +178,8 @@ bool write_world_widget(struct guild_copy_conversion *c, struct arena *arena, st
 
     (void)arena;
     json_begin_object(&j);
-    copy_json_members(&j, widget, (const struct json_member_name[]){ { "enabled", NULL }, { 0 } });
+    copy_json_members(&j, widget,
+                      (const struct json_member_renaming[]){ { "enabled", NULL }, { 0 } });
     write_world_file_reference(c, &j, "channel", &c->known.channels,
                                json_member_id(widget, "channel_id"));
     json_end_object(&j);

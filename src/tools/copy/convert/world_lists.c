@@ -12,7 +12,7 @@
 bool write_world_member(struct guild_copy_conversion *c, struct arena *arena, struct str member,
                         struct buf *out)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "nick", NULL },
         { "joined_at", NULL },
         { "premium_since", NULL },
@@ -28,10 +28,10 @@ bool write_world_member(struct guild_copy_conversion *c, struct arena *arena, st
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    write_user_reference(c, arena, &j, "user", json_member_raw(member, "user"), 0);
+    write_user_reference(c, arena, &j, "user", json_member_raw_text(member, "user"), 0);
     copy_json_members(&j, member, names);
     write_world_file_references(c, arena, &j, "roles", &c->known.roles,
-                                json_member_raw(member, "roles"));
+                                json_member_raw_text(member, "roles"));
     json_end_object(&j);
     return true;
 }
@@ -42,8 +42,8 @@ bool write_world_ban(struct guild_copy_conversion *c, struct arena *arena, struc
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
-    write_user_reference(c, arena, &j, "user", json_member_raw(ban, "user"), 0);
-    copy_json_members(&j, ban, (const struct json_member_name[]){ { "reason", NULL }, { 0 } });
+    write_user_reference(c, arena, &j, "user", json_member_raw_text(ban, "user"), 0);
+    copy_json_members(&j, ban, (const struct json_member_renaming[]){ { "reason", NULL }, { 0 } });
     json_end_object(&j);
     return true;
 }
@@ -53,7 +53,7 @@ bool write_world_ban(struct guild_copy_conversion *c, struct arena *arena, struc
 static void write_uploader_of_expression(struct guild_copy_conversion *c, struct arena *arena,
                                          struct json_writer *j, struct str object)
 {
-    struct str user = json_member_raw(object, "user");
+    struct str user = json_member_raw_text(object, "user");
 
     if (user.n)
         write_user_reference(c, arena, j, "by", user, 0);
@@ -62,7 +62,7 @@ static void write_uploader_of_expression(struct guild_copy_conversion *c, struct
 bool write_world_emoji(struct guild_copy_conversion *c, struct arena *arena, struct str emoji,
                        struct buf *out)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "id", NULL }, { "name", NULL }, { "animated", NULL }, { 0 }
     };
     struct json_writer j = json_writer_to_buf(out);
@@ -70,7 +70,7 @@ bool write_world_emoji(struct guild_copy_conversion *c, struct arena *arena, str
     json_begin_object(&j);
     copy_json_members(&j, emoji, names);
     write_world_file_references(c, arena, &j, "roles", &c->known.roles,
-                                json_member_raw(emoji, "roles"));
+                                json_member_raw_text(emoji, "roles"));
     write_uploader_of_expression(c, arena, &j, emoji);
     write_data_uri(c, arena, &j, "image", "image/png", "emojis", json_member_id(emoji, "id"));
     json_end_object(&j);
@@ -81,11 +81,11 @@ bool write_world_sticker(struct guild_copy_conversion *c, struct arena *arena, s
                          struct buf *out)
 {
     static const char *const formats[] = { NULL, "png", "apng", "lottie", "gif" };
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "id", NULL }, { "name", NULL }, { "tags", NULL }, { 0 }
     };
     struct json_writer j = json_writer_to_buf(out);
-    struct str description = json_member_raw(sticker, "description");
+    struct str description = json_member_raw_text(sticker, "description");
 
     json_begin_object(&j);
     copy_json_members(&j, sticker, names);
@@ -102,7 +102,7 @@ bool write_world_sticker(struct guild_copy_conversion *c, struct arena *arena, s
 bool write_world_sound(struct guild_copy_conversion *c, struct arena *arena, struct str sound,
                        struct buf *out)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "sound_id", "id" }, { "name", NULL }, { "volume", NULL }, { 0 }
     };
     struct json_writer j = json_writer_to_buf(out);
@@ -113,7 +113,7 @@ bool write_world_sound(struct guild_copy_conversion *c, struct arena *arena, str
         write_world_file_reference(c, &j, "emoji", &c->known.emojis,
                                    json_member_id(sound, "emoji_id"));
     else
-        write_json_member_raw(&j, "unicode_emoji", json_member_raw(sound, "emoji_name"));
+        write_json_member_raw(&j, "unicode_emoji", json_member_raw_text(sound, "emoji_name"));
     write_uploader_of_expression(c, arena, &j, sound);
     write_data_uri(c, arena, &j, "sound", "audio/mpeg", "sounds",
                    json_member_id(sound, "sound_id"));
@@ -127,7 +127,7 @@ static bool write_user_of_scheduled_event(void *arg, struct str line, int64_t ne
                                           struct arena *arena)
 {
     struct line_item_writer *r = arg;
-    struct str user = json_member_raw(line, "user");
+    struct str user = json_member_raw_text(line, "user");
     snowflake id = json_member_id(user, "id");
 
     (void)next_offset;
@@ -141,7 +141,7 @@ bool write_world_event(struct guild_copy_conversion *c, struct arena *arena, str
                        struct buf *out)
 {
     static const char *const states[] = { NULL, "scheduled", "active", "completed", "canceled" };
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "id", NULL },
         { "name", NULL },
         { "scheduled_start_time", NULL },
@@ -159,11 +159,12 @@ bool write_world_event(struct guild_copy_conversion *c, struct arena *arena, str
     copy_json_members(&j, event, names);
     write_world_file_reference(c, &j, "channel", &c->known.channels,
                                json_member_id(event, "channel_id"));
-    write_json_member_raw(&j, "location",
-                          json_member_raw(json_member_raw(event, "entity_metadata"), "location"));
+    write_json_member_raw(
+        &j, "location",
+        json_member_raw_text(json_member_raw_text(event, "entity_metadata"), "location"));
     write_json_word_for_number(&j, "status", states, COUNT_OF(states),
                                json_member_int(event, "status"));
-    write_user_reference(c, arena, &j, "by", json_member_raw(event, "creator"),
+    write_user_reference(c, arena, &j, "by", json_member_raw_text(event, "creator"),
                          json_member_id(event, "creator_id"));
     if (c->people) {
         snprintf(name, sizeof name, "scheduled_event_users/%" PRIu64 ".jsonl",
@@ -180,7 +181,7 @@ bool write_world_event(struct guild_copy_conversion *c, struct arena *arena, str
 bool write_world_automod_rule(struct guild_copy_conversion *c, struct arena *arena, struct str rule,
                               struct buf *out)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "id", NULL },
         { "name", NULL },
         { "trigger_type", NULL },
@@ -195,9 +196,9 @@ bool write_world_automod_rule(struct guild_copy_conversion *c, struct arena *are
     copy_json_members(&j, rule, names);
     write_user_reference(c, arena, &j, "by", (struct str){ 0 }, json_member_id(rule, "creator_id"));
     write_world_file_references(c, arena, &j, "exempt_roles", &c->known.roles,
-                                json_member_raw(rule, "exempt_roles"));
+                                json_member_raw_text(rule, "exempt_roles"));
     write_world_file_references(c, arena, &j, "exempt_channels", &c->known.channels,
-                                json_member_raw(rule, "exempt_channels"));
+                                json_member_raw_text(rule, "exempt_channels"));
     json_end_object(&j);
     return true;
 }
@@ -208,7 +209,8 @@ bool write_world_webhook(struct guild_copy_conversion *c, struct arena *arena, s
                          struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
-    struct str name = json_member_raw(webhook, "name"), user = json_member_raw(webhook, "user");
+    struct str name = json_member_raw_text(webhook, "name"),
+               user = json_member_raw_text(webhook, "user");
 
     if (json_member_int(webhook, "type") != 1 ||
         !guild_copy_id_is_known(&c->known.channels, json_member_id(webhook, "channel_id")))
@@ -216,7 +218,7 @@ bool write_world_webhook(struct guild_copy_conversion *c, struct arena *arena, s
     json_begin_object(&j);
     copy_json_members(
         &j, webhook,
-        (const struct json_member_name[]){ { "id", NULL }, { "avatar", NULL }, { 0 } });
+        (const struct json_member_renaming[]){ { "id", NULL }, { "avatar", NULL }, { 0 } });
     write_json_member_raw(&j, "name", name.n ? name : STR("\"Webhook\""));
     write_world_file_reference(c, &j, "channel", &c->known.channels,
                                json_member_id(webhook, "channel_id"));
@@ -229,7 +231,7 @@ bool write_world_webhook(struct guild_copy_conversion *c, struct arena *arena, s
 bool write_world_invite(struct guild_copy_conversion *c, struct arena *arena, struct str invite,
                         struct buf *out)
 {
-    static const struct json_member_name names[] = {
+    static const struct json_member_renaming names[] = {
         { "code", NULL },
         { "max_age", NULL },
         { "max_uses", NULL },
@@ -238,8 +240,8 @@ bool write_world_invite(struct guild_copy_conversion *c, struct arena *arena, st
         { "created_at", NULL },
         { 0 },
     };
-    snowflake channel = json_member_id(json_member_raw(invite, "channel"), "id");
-    struct str inviter = json_member_raw(invite, "inviter");
+    snowflake channel = json_member_id(json_member_raw_text(invite, "channel"), "id");
+    struct str inviter = json_member_raw_text(invite, "inviter");
     struct json_writer j = json_writer_to_buf(out);
 
     if (!guild_copy_id_is_known(&c->known.channels, channel))

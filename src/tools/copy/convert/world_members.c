@@ -10,13 +10,13 @@
 #include "base/mem.h"
 #include "json/read.h"
 
-void world_entries_clear(struct world_entries *e)
+void world_file_entries_clear(struct world_entries *e)
 {
     buf_reset(&e->text);
     e->count = 0;
 }
 
-void world_entries_end_entry(struct world_entries *e)
+void world_file_entries_end_entry(struct world_entries *e)
 {
     if (e->count == e->capacity) {
         e->capacity = e->capacity ? e->capacity * 2 : 64;
@@ -35,11 +35,11 @@ void write_json_member_raw(struct json_writer *j, const char *name, struct str r
 }
 
 void copy_json_members(struct json_writer *j, struct str object,
-                       const struct json_member_name *names)
+                       const struct json_member_renaming *names)
 {
     for (; names->from; names++)
         write_json_member_raw(j, names->to ? names->to : names->from,
-                              json_member_raw(object, names->from));
+                              json_member_raw_text(object, names->from));
 }
 
 bool guild_copy_id_is_known(const struct map *ids, snowflake id)
@@ -68,7 +68,7 @@ void write_world_file_reference(struct guild_copy_conversion *c, struct json_wri
     json_write_id(j, id);
 }
 
-static snowflake parse_raw_id(struct str raw)
+static snowflake parse_id_from_json_text(struct str raw)
 {
     int64_t id = 0;
 
@@ -86,7 +86,7 @@ void write_world_file_references(struct guild_copy_conversion *c, struct arena *
     json_write_key(j, str_of(name));
     json_begin_array(j);
     for (size_t i = 0; i < items.count; i++) {
-        snowflake id = parse_raw_id(((struct str *)items.items)[i]);
+        snowflake id = parse_id_from_json_text(((struct str *)items.items)[i]);
 
         if (guild_copy_id_is_known(ids, id))
             json_write_id(j, id);
@@ -150,5 +150,5 @@ void write_emoji_reference(struct guild_copy_conversion *c, struct json_writer *
     if (id)
         write_world_file_reference(c, j, name, &c->known.emojis, id);
     else
-        write_json_member_raw(j, name, json_member_raw(object, "emoji_name"));
+        write_json_member_raw(j, name, json_member_raw_text(object, "emoji_name"));
 }

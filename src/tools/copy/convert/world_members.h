@@ -7,13 +7,13 @@
 #include "tools/copy/convert/convert.h"
 
 /* A member of a JSON object that is copied, under its own name or another one. */
-struct json_member_name {
+struct json_member_renaming {
     const char *from, *to; /* to: NULL if the name stays */
 };
 void write_json_member_raw(struct json_writer *j, const char *name, struct str raw);
 /* Copies those of the listed members that the object has; the list ends with { 0 }. */
 void copy_json_members(struct json_writer *j, struct str object,
-                       const struct json_member_name *names);
+                       const struct json_member_renaming *names);
 /* Writes a reference to an object, if the object exists. */
 void write_world_file_reference(struct guild_copy_conversion *c, struct json_writer *j,
                                 const char *name, const struct map *ids, snowflake id);

@@ -28,9 +28,9 @@ static struct str create_username_from_name(struct arena *arena, struct str name
 static void write_world_user(struct guild_copy_conversion *c, struct arena *arena, struct str user,
                              snowflake id)
 {
-    static const struct json_member_name names[] = { { "bot", NULL },
-                                                     { "public_flags", NULL },
-                                                     { 0 } };
+    static const struct json_member_renaming names[] = { { "bot", NULL },
+                                                         { "public_flags", NULL },
+                                                         { 0 } };
     struct str name = json_member_text(arena, user, "username"),
                made = create_username_from_name(arena, name, id);
     struct json_writer j = json_writer_to_buf(&c->users.text);
@@ -42,18 +42,19 @@ static void write_world_user(struct guild_copy_conversion *c, struct arena *aren
     json_write_text(&j, made);
     json_write_name(&j, "placeholder");
     json_write_bool(&j, true);
-    if (json_member_raw(user, "global_name").n)
+    if (json_member_raw_text(user, "global_name").n)
         copy_json_members(&j, user,
-                          (const struct json_member_name[]){ { "global_name", NULL }, { 0 } });
+                          (const struct json_member_renaming[]){ { "global_name", NULL }, { 0 } });
     else if (name.n && name.n <= 32 && !str_eq(name, made)) {
         json_write_name(&j, "global_name"); /* shows the name as it was */
         json_write_text(&j, name);
     }
     copy_json_members(&j, user, names);
     if (c->people)
-        copy_json_members(&j, user, (const struct json_member_name[]){ { "avatar", NULL }, { 0 } });
+        copy_json_members(&j, user,
+                          (const struct json_member_renaming[]){ { "avatar", NULL }, { 0 } });
     json_end_object(&j);
-    world_entries_end_entry(&c->users);
+    world_file_entries_end_entry(&c->users);
 }
 
 static char queued_with_name, queued_without_name;

@@ -26,13 +26,13 @@ bool guild_download_is_stopped(struct guild_download *d)
 
 /* Ends a step: refused objects are reported, failed steps are left to the next run. */
 static enum guild_copy_result finish_download_step(struct guild_download *d,
-                                                   const struct copy_connection *c,
+                                                   const struct source_server_connection *c,
                                                    const char *step, enum guild_copy_result result)
 {
     if (result == COPY_OK || result == COPY_REFUSED) {
         if (result == COPY_REFUSED)
             guild_archive_add_report_line(d->archive, step, c->reason);
-        return guild_archive_mark_step_done(d->archive, step) ? COPY_OK : COPY_STOPPED;
+        return guild_archive_mark_download_step_done(d->archive, step) ? COPY_OK : COPY_STOPPED;
     }
     guild_archive_add_report_line(d->archive, step, c->reason);
     pthread_mutex_lock(&d->lock);
@@ -95,8 +95,10 @@ static const struct guild_list {
     { "widget", "/guilds/%" PRIu64 "/widget", NULL },
 };
 
-static enum guild_copy_result download_list(struct guild_download *d, struct copy_connection *c,
-                                            const char *name, const char *path, const char *array)
+static enum guild_copy_result download_list_of_guild(struct guild_download *d,
+                                                     struct source_server_connection *c,
+                                                     const char *name, const char *path,
+                                                     const char *array)
 {
     struct buf body, lines;
     char file[200];
@@ -104,11 +106,11 @@ static enum guild_copy_result download_list(struct guild_download *d, struct cop
     buf_init(&body, SIZE_MAX);
     buf_init(&lines, SIZE_MAX);
     enum guild_copy_result result =
-        copy_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
+        source_server_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
     if (result == COPY_OK) {
         if (array)
             append_lines_of_array(
-                &lines, *array ? json_member_raw(buf_as_str(&body), array) : buf_as_str(&body),
+                &lines, *array ? json_member_raw_text(buf_as_str(&body), array) : buf_as_str(&body),
                 false);
         else
             append_line_of_object(&lines, buf_as_str(&body));
@@ -125,8 +127,8 @@ static enum guild_copy_result download_list(struct guild_download *d, struct cop
  * earlier download that was completed, it is replaced; if that download was interrupted, the list
  * continues. */
 static enum guild_copy_result download_user_pages(struct guild_download *d,
-                                                  struct copy_connection *c, const char *name,
-                                                  const char *path_format)
+                                                  struct source_server_connection *c,
+                                                  const char *name, const char *path_format)
 {
     struct guild_archive_list list;
     enum guild_copy_result result;
@@ -136,9 +138,9 @@ static enum guild_copy_result download_user_pages(struct guild_download *d,
 
     snprintf(file, sizeof file, "%s.jsonl", name);
     snprintf(begun, sizeof begun, "begin %s", name);
-    if (!guild_archive_step_is_done(d->archive, begun) &&
+    if (!guild_archive_download_step_is_done(d->archive, begun) &&
         !(guild_archive_write_lines(d->archive, file, (struct str){ 0 }) &&
-          guild_archive_mark_step_done(d->archive, begun)))
+          guild_archive_mark_download_step_done(d->archive, begun)))
         return COPY_STOPPED;
     if (!guild_archive_list_open(d->archive, file, "user", &list))
         return COPY_STOPPED;
@@ -147,7 +149,7 @@ static enum guild_copy_result download_user_pages(struct guild_download *d,
     do {
         n = 0;
         snprintf(path, sizeof path, path_format, d->options->guild, MEMBERS_PER_PAGE, list.last);
-        result = copy_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
+        result = source_server_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
         if (result != COPY_OK)
             break;
         buf_reset(&lines);
@@ -174,16 +176,17 @@ static const struct user_list {
     { "bans", "/guilds/%" PRIu64 "/bans?limit=%d&after=%" PRIu64 },
 };
 
-static enum guild_copy_result download_lists(struct guild_download *d, struct copy_connection *c)
+static enum guild_copy_result download_all_lists_of_guild(struct guild_download *d,
+                                                          struct source_server_connection *c)
 {
     enum guild_copy_result result = COPY_OK;
     char path[300];
 
     for (size_t i = 0; i < COUNT_OF(guild_lists) && result == COPY_OK; i++) {
-        if (guild_archive_step_is_done(d->archive, guild_lists[i].name))
+        if (guild_archive_download_step_is_done(d->archive, guild_lists[i].name))
             continue;
         snprintf(path, sizeof path, guild_lists[i].path, d->options->guild);
-        result = download_list(d, c, guild_lists[i].name, path, guild_lists[i].array);
+        result = download_list_of_guild(d, c, guild_lists[i].name, path, guild_lists[i].array);
         if (i < 2 && result != COPY_OK) { /* nothing can be copied without these */
             fprintf(stderr, "guildhall: cannot read the guild: %s\n", c->reason);
             return COPY_STOPPED;
@@ -193,7 +196,7 @@ static enum guild_copy_result download_lists(struct guild_download *d, struct co
         result = finish_download_step(d, c, guild_lists[i].name, result);
     }
     for (size_t i = 0; i < COUNT_OF(user_lists) && d->options->people && result == COPY_OK; i++)
-        if (!guild_archive_step_is_done(d->archive, user_lists[i].name))
+        if (!guild_archive_download_step_is_done(d->archive, user_lists[i].name))
             result = finish_download_step(
                 d, c, user_lists[i].name,
                 download_user_pages(d, c, user_lists[i].name, user_lists[i].path));
@@ -206,7 +209,7 @@ static enum guild_copy_result download_lists(struct guild_download *d, struct co
  * interrupted, it reads the whole list again, because the list is short compared with the
  * messages. */
 static enum guild_copy_result download_archived_threads(struct guild_download *d,
-                                                        struct copy_connection *c,
+                                                        struct source_server_connection *c,
                                                         snowflake channel, const char *kind)
 {
     char name[100], file[120], path[400], before[80] = "", last_before[80];
@@ -215,7 +218,7 @@ static enum guild_copy_result download_archived_threads(struct guild_download *d
     bool more;
 
     snprintf(name, sizeof name, "archived_threads/%" PRIu64 ".%s", channel, kind);
-    if (guild_archive_step_is_done(d->archive, name))
+    if (guild_archive_download_step_is_done(d->archive, name))
         return COPY_OK;
     buf_init(&body, SIZE_MAX);
     buf_init(&lines, SIZE_MAX);
@@ -224,18 +227,18 @@ static enum guild_copy_result download_archived_threads(struct guild_download *d
 
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/threads/archived/%s?limit=100%s%s",
                  channel, kind, *before ? "&before=" : "", before);
-        result = copy_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
+        result = source_server_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
         more = false;
         if (result == COPY_OK) {
-            struct str threads = json_member_raw(buf_as_str(&body), "threads");
+            struct str threads = json_member_raw_text(buf_as_str(&body), "threads");
             struct list items = json_array_items(arena, threads);
 
             append_lines_of_array(&lines, threads, false);
             more = items.count && json_member_is_true(buf_as_str(&body), "has_more");
             if (more) {
                 struct str last = ((struct str *)items.items)[items.count - 1];
-                struct str time = json_member_text(arena, json_member_raw(last, "thread_metadata"),
-                                                   "archive_timestamp");
+                struct str time = json_member_text(
+                    arena, json_member_raw_text(last, "thread_metadata"), "archive_timestamp");
 
                 snprintf(last_before, sizeof last_before, "%s", before);
                 snprintf(before, sizeof before, "%.*s", STR_ARGS(str_percent_encode(arena, time)));
@@ -254,12 +257,13 @@ static enum guild_copy_result download_archived_threads(struct guild_download *d
 
 /* --- tasks in parallel ------------------------------------------------------------- */
 
-typedef enum guild_copy_result channel_task(struct guild_download *d, struct copy_connection *c,
+typedef enum guild_copy_result channel_task(struct guild_download *d,
+                                            struct source_server_connection *c,
                                             struct downloaded_channel *channel);
 struct worker {
     struct guild_download *download;
     channel_task *task;
-    struct copy_connection connection;
+    struct source_server_connection connection;
     pthread_t thread;
     bool runs;
 };
@@ -292,13 +296,13 @@ static void for_each_channel(struct guild_download *d, channel_task *task)
 
         w->download = d;
         w->task = task;
-        w->runs = copy_connection_open(&w->connection, d->source) &&
+        w->runs = source_server_connection_open(&w->connection, d->source) &&
                   pthread_create(&w->thread, NULL, run_download_tasks, w) == 0;
     }
     for (size_t i = 0; i < count; i++) {
         if (workers[i].runs)
             pthread_join(workers[i].thread, NULL);
-        copy_connection_close(&workers[i].connection);
+        source_server_connection_close(&workers[i].connection);
     }
 }
 
@@ -309,7 +313,7 @@ static bool channel_may_have_threads(int64_t type)
 }
 
 static enum guild_copy_result download_archived_threads_task(struct guild_download *d,
-                                                             struct copy_connection *c,
+                                                             struct source_server_connection *c,
                                                              struct downloaded_channel *channel)
 {
     enum guild_copy_result result = COPY_OK;
@@ -340,7 +344,7 @@ static void print_download_progress(struct guild_download *d, struct downloaded_
 }
 
 static enum guild_copy_result download_messages_task(struct guild_download *d,
-                                                     struct copy_connection *c,
+                                                     struct source_server_connection *c,
                                                      struct downloaded_channel *channel)
 {
     char step[100], path[200];
@@ -348,13 +352,13 @@ static enum guild_copy_result download_messages_task(struct guild_download *d,
 
     snprintf(step, sizeof step, "thread_members/%" PRIu64, channel->id);
     if (channel_is_thread(channel->type) && d->options->people &&
-        !guild_archive_step_is_done(d->archive, step)) {
+        !guild_archive_download_step_is_done(d->archive, step)) {
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/thread-members", channel->id);
-        result = finish_download_step(d, c, step, download_list(d, c, step, path, ""));
+        result = finish_download_step(d, c, step, download_list_of_guild(d, c, step, path, ""));
     }
     snprintf(step, sizeof step, "messages/%" PRIu64, channel->id);
     if (result == COPY_OK && channel->type != CHANNEL_CATEGORY && channel->type != CHANNEL_FORUM &&
-        channel->type != CHANNEL_MEDIA && !guild_archive_step_is_done(d->archive, step))
+        channel->type != CHANNEL_MEDIA && !guild_archive_download_step_is_done(d->archive, step))
         result = finish_download_step(d, c, step, download_channel_messages(d, c, channel));
     print_download_progress(d, channel);
     return result;
@@ -388,7 +392,7 @@ static bool add_channel_line(void *arg, struct str line, int64_t next_offset, st
 
 /* Lists the channels that the archive has. If `threads` is set, lists its Discord threads as
  * well. */
-static void read_channels(struct guild_download *d, bool threads)
+static void read_channels_of_archive(struct guild_download *d, bool threads)
 {
     struct channel_reader r = { .download = d };
     char name[100];
@@ -414,7 +418,7 @@ static void read_channels(struct guild_download *d, bool threads)
 
 struct event_reader {
     struct guild_download *download;
-    struct copy_connection *connection;
+    struct source_server_connection *connection;
     enum guild_copy_result result;
 };
 
@@ -430,7 +434,7 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
 
     (void)next_offset;
     snprintf(step, sizeof step, "scheduled_event_users/%" PRIu64, id);
-    if (guild_archive_step_is_done(d->archive, step))
+    if (guild_archive_download_step_is_done(d->archive, step))
         return true;
     buf_init(&body, SIZE_MAX);
     buf_init(&lines, SIZE_MAX);
@@ -440,15 +444,15 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
         snprintf(path, sizeof path,
                  "/guilds/%" PRIu64 "/scheduled-events/%" PRIu64 "/users?limit=100&after=%" PRIu64,
                  d->options->guild, id, last);
-        r->result =
-            copy_connection_send_request(r->connection, "GET", path, (struct str){ 0 }, &body);
+        r->result = source_server_connection_send_request(r->connection, "GET", path,
+                                                          (struct str){ 0 }, &body);
         if (r->result != COPY_OK)
             break;
         struct list items = json_array_items(arena, buf_as_str(&body));
         n = append_lines_of_array(&lines, buf_as_str(&body), false);
         if (n)
             last = json_member_id(
-                json_member_raw(((struct str *)items.items)[items.count - 1], "user"), "id");
+                json_member_raw_text(((struct str *)items.items)[items.count - 1], "user"), "id");
     } while (n >= 100 && last > before);
     snprintf(file, sizeof file, "%s.jsonl", step);
     if (r->result == COPY_OK && !guild_archive_write_lines(d->archive, file, buf_as_str(&lines)))
@@ -489,7 +493,7 @@ static const struct picture_row {
 
 struct picture_reader {
     struct guild_download *download;
-    struct copy_connection *connection;
+    struct source_server_connection *connection;
     const struct picture_row *row;
     struct file_download_batch batch;
     enum guild_copy_result result;
@@ -511,10 +515,10 @@ static bool enqueue_picture_download(struct picture_reader *r, struct str object
                                      struct arena *arena)
 {
     const struct picture_row *row = r->row;
-    struct str user = json_member_raw(object, "user");
+    struct str user = json_member_raw_text(object, "user");
     struct str owner = row->of == OF_ACCOUNT || row->of == OF_MEMBER ? user : object;
-    struct str id =
-        json_member_text(arena, owner, json_member_raw(owner, "sound_id").n ? "sound_id" : "id");
+    struct str id = json_member_text(arena, owner,
+                                     json_member_raw_text(owner, "sound_id").n ? "sound_id" : "id");
     struct str hash =
         row->member ? json_member_text(arena, row->of == OF_MEMBER ? object : owner, row->member)
                     : STR("");
@@ -524,7 +528,7 @@ static bool enqueue_picture_download(struct picture_reader *r, struct str object
 
     /* Id and hash become part of a path, so neither may contain the name of another folder. */
     if (!snowflake_parse(id, &number) || id.n > 20 ||
-        (row->member && !world_file_is_plain_name(hash)))
+        (row->member && !world_file_name_is_safe(hash)))
         return true;
     char *id_text = str_dup_cstring(arena, id), *hash_text = str_dup_cstring(arena, hash);
     /* The format strings are those of the table above. */
@@ -549,14 +553,15 @@ static bool enqueue_picture_downloads_of_line(void *arg, struct str line, int64_
     (void)next_offset;
     if (r->row->of != OF_ROLE)
         return enqueue_picture_download(r, line, arena);
-    roles = json_array_items(arena, json_member_raw(line, "roles"));
+    roles = json_array_items(arena, json_member_raw_text(line, "roles"));
     for (size_t i = 0; i < roles.count; i++)
         if (!enqueue_picture_download(r, ((struct str *)roles.items)[i], arena))
             return false;
     return true;
 }
 
-static enum guild_copy_result download_pictures(struct guild_download *d, struct copy_connection *c)
+static enum guild_copy_result download_pictures(struct guild_download *d,
+                                                struct source_server_connection *c)
 {
     struct picture_reader r = { .download = d, .connection = c };
     char file[100];
@@ -572,10 +577,10 @@ static enum guild_copy_result download_pictures(struct guild_download *d, struct
 /* --- the whole download ------------------------------------------------------------ */
 
 static enum guild_copy_result download_everything(struct guild_download *d,
-                                                  struct copy_connection *c)
+                                                  struct source_server_connection *c)
 {
     struct event_reader events = { .download = d, .connection = c };
-    enum guild_copy_result result = download_lists(d, c);
+    enum guild_copy_result result = download_all_lists_of_guild(d, c);
 
     if (result != COPY_OK)
         return result;
@@ -584,28 +589,28 @@ static enum guild_copy_result download_everything(struct guild_download *d,
                                     &events);
     if (events.result == COPY_STOPPED)
         return COPY_STOPPED;
-    read_channels(d, false);
+    read_channels_of_archive(d, false);
     for_each_channel(d, download_archived_threads_task);
     if (d->stopped)
         return COPY_STOPPED;
-    read_channels(d, true);
+    read_channels_of_archive(d, true);
     for_each_channel(d, download_messages_task);
     return d->stopped ? COPY_STOPPED : download_pictures(d, c);
 }
 
-enum guild_copy_result download_guild_to_archive(struct copy_source *source,
+enum guild_copy_result download_guild_to_archive(struct guild_copy_source *source,
                                                  struct guild_archive *archive,
                                                  const struct guild_download_options *options)
 {
     struct guild_download d = {
         .options = options, .source = source, .archive = archive, .files = download_file_queue_new()
     };
-    struct copy_connection c;
+    struct source_server_connection c;
     enum guild_copy_result result = COPY_FAILED;
 
     pthread_mutex_init(&d.lock, NULL);
     progress_begin(&progress_meter, "copy-guild");
-    if (copy_connection_open(&c, source))
+    if (source_server_connection_open(&c, source))
         result = download_everything(&d, &c);
     progress_end(&progress_meter);
     if (result == COPY_STOPPED)
@@ -615,9 +620,9 @@ enum guild_copy_result download_guild_to_archive(struct copy_source *source,
            (long long)d.file_count, archive->folder);
     if (result == COPY_OK && d.incomplete)
         result = COPY_FAILED;
-    if (result == COPY_OK && !guild_archive_finish(archive))
+    if (result == COPY_OK && !guild_archive_clear_journal(archive))
         result = COPY_STOPPED;
-    copy_connection_close(&c);
+    source_server_connection_close(&c);
     download_file_queue_free(d.files);
     pthread_mutex_destroy(&d.lock);
     return result;
@@ -625,36 +630,36 @@ enum guild_copy_result download_guild_to_archive(struct copy_source *source,
 
 /* --- estimate ---------------------------------------------------------------------- */
 
-static int64_t count_items(struct copy_connection *c, struct buf *body, const struct guild_list *l,
-                           snowflake guild)
+static int64_t count_items(struct source_server_connection *c, struct buf *body,
+                           const struct guild_list *l, snowflake guild)
 {
     struct arena *arena = arena_new();
     int64_t count = -1;
     char path[300];
 
     snprintf(path, sizeof path, l->path, guild);
-    if (copy_connection_send_request(c, "GET", path, (struct str){ 0 }, body) == COPY_OK)
-        count =
-            (int64_t)json_array_items(arena, *l->array ? json_member_raw(buf_as_str(body), l->array)
-                                                       : buf_as_str(body))
-                .count;
+    if (source_server_connection_send_request(c, "GET", path, (struct str){ 0 }, body) == COPY_OK)
+        count = (int64_t)json_array_items(
+                    arena,
+                    *l->array ? json_member_raw_text(buf_as_str(body), l->array) : buf_as_str(body))
+                    .count;
     arena_free(arena);
     return count;
 }
 
-enum guild_copy_result print_guild_download_estimate(struct copy_source *source,
+enum guild_copy_result print_guild_download_estimate(struct guild_copy_source *source,
                                                      const struct guild_download_options *options)
 {
-    struct copy_connection c;
+    struct source_server_connection c;
     struct buf body;
     char path[300];
 
-    if (!copy_connection_open(&c, source))
+    if (!source_server_connection_open(&c, source))
         return COPY_FAILED;
     buf_init(&body, SIZE_MAX);
     snprintf(path, sizeof path, guild_lists[0].path, options->guild);
     enum guild_copy_result result =
-        copy_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body);
+        source_server_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body);
     if (result == COPY_OK) {
         printf("%-18s %lld\n", "members",
                (long long)json_member_int(buf_as_str(&body), "approximate_member_count"));
@@ -668,7 +673,8 @@ enum guild_copy_result print_guild_download_estimate(struct copy_source *source,
                 printf("%-18s %lld\n", guild_lists[i].name, (long long)count);
         }
         snprintf(path, sizeof path, "/guilds/%" PRIu64 "/messages/search?limit=1", options->guild);
-        if (copy_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body) == COPY_OK) {
+        if (source_server_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body) ==
+            COPY_OK) {
             int64_t total = json_member_int(buf_as_str(&body), "total_results");
 
             printf("%-18s %lld, at least %lld requests\n", "messages", (long long)total,
@@ -678,13 +684,14 @@ enum guild_copy_result print_guild_download_estimate(struct copy_source *source,
         }
         snprintf(path, sizeof path, "/guilds/%" PRIu64 "/messages/search?limit=1&has=file",
                  options->guild);
-        if (copy_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body) == COPY_OK)
+        if (source_server_connection_send_request(&c, "GET", path, (struct str){ 0 }, &body) ==
+            COPY_OK)
             printf("%-18s %lld messages\n", "with files",
                    (long long)json_member_int(buf_as_str(&body), "total_results"));
     } else {
         fprintf(stderr, "guildhall: cannot read the guild: %s\n", c.reason);
     }
     buf_clear(&body);
-    copy_connection_close(&c);
+    source_server_connection_close(&c);
     return result;
 }

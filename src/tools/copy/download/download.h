@@ -19,16 +19,16 @@ struct guild_download_options {
 };
 
 /* Fills the archive. Returns COPY_OK also if some objects were refused; they are in the report. */
-enum guild_copy_result download_guild_to_archive(struct copy_source *source,
+enum guild_copy_result download_guild_to_archive(struct guild_copy_source *source,
                                                  struct guild_archive *archive,
                                                  const struct guild_download_options *options);
 /* Reads the files of one message: attachments, and the picture of the author. */
-enum guild_copy_result download_files_of_message(struct copy_connection *c,
+enum guild_copy_result download_files_of_message(struct source_server_connection *c,
                                                  struct guild_archive *archive,
                                                  const struct guild_download_options *options,
                                                  struct str message);
 /* Prints what a download would read. */
-enum guild_copy_result print_guild_download_estimate(struct copy_source *source,
+enum guild_copy_result print_guild_download_estimate(struct guild_copy_source *source,
                                                      const struct guild_download_options *options);
 
 #endif

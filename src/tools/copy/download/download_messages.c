@@ -16,7 +16,7 @@ enum { MESSAGES_PER_PAGE = 100, USERS_PER_PAGE = 100, MAX_USERS_PER_EMOJI = 5000
 
 struct message_download {
     struct guild_download *download;
-    struct copy_connection *connection;
+    struct source_server_connection *connection;
     snowflake channel;
     struct buf body, lines; /* response of a request; lines of the present page */
     /* Offset of the lines that the first page replaces; -1 if the first page is appended. */
@@ -43,12 +43,12 @@ static void append_users_of_reaction_page(struct message_download *m, const char
         n = 0;
         snprintf(page, sizeof page, "%s%climit=%d&after=%" PRIu64, path,
                  strchr(path, '?') ? '&' : '?', USERS_PER_PAGE, last);
-        m->result =
-            copy_connection_send_request(m->connection, "GET", page, (struct str){ 0 }, &m->body);
+        m->result = source_server_connection_send_request(m->connection, "GET", page,
+                                                          (struct str){ 0 }, &m->body);
         if (m->result == COPY_OK) {
             struct str body = buf_as_str(&m->body);
             struct list users =
-                json_array_items(arena, *array ? json_member_raw(body, array) : body);
+                json_array_items(arena, *array ? json_member_raw_text(body, array) : body);
 
             n = users.count;
             for (size_t i = 0; i < n; i++)
@@ -72,7 +72,7 @@ static void append_users_of_reaction_page(struct message_download *m, const char
 static void append_reaction_users(struct message_download *m, struct arena *arena,
                                   struct str message, snowflake id)
 {
-    struct list reactions = json_array_items(arena, json_member_raw(message, "reactions"));
+    struct list reactions = json_array_items(arena, json_member_raw_text(message, "reactions"));
     const struct str *items = reactions.items;
     char path[700];
 
@@ -80,7 +80,7 @@ static void append_reaction_users(struct message_download *m, struct arena *aren
         return;
     buf_add_lit(&m->lines, ",\"reaction_users\":[");
     for (size_t i = 0; i < reactions.count && m->result == COPY_OK; i++) {
-        struct str emoji = json_member_raw(items[i], "emoji");
+        struct str emoji = json_member_raw_text(items[i], "emoji");
         struct str name = json_member_text(arena, emoji, "name");
         snowflake emoji_id = json_member_id(emoji, "id");
         struct str key = emoji_id ? str_printf(arena, "%.*s:%" PRIu64,
@@ -99,8 +99,8 @@ static void append_reaction_users(struct message_download *m, struct arena *aren
 static void append_poll_voters(struct message_download *m, struct arena *arena, struct str message,
                                snowflake id)
 {
-    struct str poll = json_member_raw(message, "poll");
-    struct list answers = json_array_items(arena, json_member_raw(poll, "answers"));
+    struct str poll = json_member_raw_text(message, "poll");
+    struct list answers = json_array_items(arena, json_member_raw_text(poll, "answers"));
     const struct str *items = answers.items;
     char path[200];
 
@@ -122,7 +122,7 @@ static void append_poll_voters(struct message_download *m, struct arena *arena, 
 static void enqueue_attachment_downloads(struct message_download *m, struct arena *arena,
                                          struct str message, struct file_download_batch *batch)
 {
-    struct list attachments = json_array_items(arena, json_member_raw(message, "attachments"));
+    struct list attachments = json_array_items(arena, json_member_raw_text(message, "attachments"));
     const struct str *items = attachments.items;
 
     for (size_t i = 0; i < attachments.count; i++) {
@@ -141,13 +141,13 @@ static void enqueue_attachment_downloads(struct message_download *m, struct aren
 static void enqueue_download_of_author_avatar(struct message_download *m, struct arena *arena,
                                               struct str message, struct file_download_batch *batch)
 {
-    struct str author = json_member_raw(message, "author"),
+    struct str author = json_member_raw_text(message, "author"),
                hash = json_member_text(arena, author, "avatar");
     snowflake id = json_member_id(author, "id");
     struct file_download_job job = { .batch = batch };
 
-    if (!world_file_is_plain_name(hash) || !m->download->options->people ||
-        json_member_raw(message, "webhook_id").n)
+    if (!world_file_name_is_safe(hash) || !m->download->options->people ||
+        json_member_raw_text(message, "webhook_id").n)
         return;
     snprintf(job.name, sizeof job.name, "avatars/%" PRIu64 "/%.*s", id, STR_ARGS(hash));
     snprintf(job.url, sizeof job.url, "/avatars/%" PRIu64 "/%.*s.%s", id, STR_ARGS(hash),
@@ -155,7 +155,7 @@ static void enqueue_download_of_author_avatar(struct message_download *m, struct
     download_file_queue_add(m->download, &job);
 }
 
-enum guild_copy_result download_files_of_message(struct copy_connection *c,
+enum guild_copy_result download_files_of_message(struct source_server_connection *c,
                                                  struct guild_archive *archive,
                                                  const struct guild_download_options *options,
                                                  struct str message)
@@ -209,8 +209,8 @@ static size_t download_page_of_messages(struct message_download *m, struct guild
 
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages?limit=%d&after=%" PRIu64,
              m->channel, MESSAGES_PER_PAGE, list->last);
-    m->result =
-        copy_connection_send_request(m->connection, "GET", path, (struct str){ 0 }, &m->body);
+    m->result = source_server_connection_send_request(m->connection, "GET", path, (struct str){ 0 },
+                                                      &m->body);
     if (m->result == COPY_OK) {
         struct str page = str_dup(arena, buf_as_str(&m->body));
         struct list messages = json_array_items(arena, page);
@@ -260,20 +260,20 @@ static enum guild_copy_result download_pinned_messages(struct message_download *
         snprintf(last_before, sizeof last_before, "%s", before);
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/pins?limit=50%s", m->channel,
                  before);
-        m->result =
-            copy_connection_send_request(m->connection, "GET", path, (struct str){ 0 }, &m->body);
+        m->result = source_server_connection_send_request(m->connection, "GET", path,
+                                                          (struct str){ 0 }, &m->body);
         struct str body = buf_as_str(&m->body);
         struct list pins = json_array_items(
-            arena, m->result == COPY_OK ? json_member_raw(body, "items") : (struct str){ 0 });
+            arena, m->result == COPY_OK ? json_member_raw_text(body, "items") : (struct str){ 0 });
         for (size_t i = 0; i < pins.count; i++) {
             struct str pin = ((struct str *)pins.items)[i];
 
             j.comma = false;
             json_begin_object(&j);
             json_write_name(&j, "id");
-            json_write_id(&j, json_member_id(json_member_raw(pin, "message"), "id"));
+            json_write_id(&j, json_member_id(json_member_raw_text(pin, "message"), "id"));
             json_write_name(&j, "pinned_at");
-            json_write_raw(&j, json_member_raw(pin, "pinned_at"));
+            json_write_raw(&j, json_member_raw_text(pin, "pinned_at"));
             json_end_object(&j);
             buf_add_char(&m->lines, '\n');
             snprintf(
@@ -332,7 +332,7 @@ static void update_download_progress(struct guild_download *d, struct downloaded
 }
 
 enum guild_copy_result download_channel_messages(struct guild_download *d,
-                                                 struct copy_connection *c,
+                                                 struct source_server_connection *c,
                                                  struct downloaded_channel *channel)
 {
     struct message_download m = { .download = d, .connection = c, .channel = channel->id };
@@ -345,7 +345,8 @@ enum guild_copy_result download_channel_messages(struct guild_download *d,
         return COPY_STOPPED;
     snowflake before = 0;
     off_t offset = 0, end = lseek(list.fd, 0, SEEK_END);
-    if (!guild_archive_list_find(&list, d->options->read_again_since, &offset, &before))
+    if (!guild_archive_list_find_offset_of_id(&list, d->options->read_again_since, &offset,
+                                              &before))
         return COPY_STOPPED;
     m.read_again_from = offset < end ? offset : -1;
     /* If the newest message of the channel is already in the archive, no request is needed. */

@@ -107,16 +107,18 @@ static struct str write_refresh_request(struct arena *arena, const struct file_d
 }
 
 /* Asks for new addresses of attachments. Sets .is_refreshed of the jobs that got one. */
-static void refresh_attachment_urls(struct copy_connection *c, struct file_download_job *jobs)
+static void refresh_attachment_urls(struct source_server_connection *c,
+                                    struct file_download_job *jobs)
 {
     struct arena *arena = arena_new();
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    if (copy_connection_send_request(c, "POST", "/attachments/refresh-urls",
-                                     write_refresh_request(arena, jobs), &out) == COPY_OK) {
+    if (source_server_connection_send_request(c, "POST", "/attachments/refresh-urls",
+                                              write_refresh_request(arena, jobs),
+                                              &out) == COPY_OK) {
         struct list items =
-            json_array_items(arena, json_member_raw(buf_as_str(&out), "refreshed_urls"));
+            json_array_items(arena, json_member_raw_text(buf_as_str(&out), "refreshed_urls"));
 
         for (size_t i = 0; i < items.count; i++) {
             struct str item = ((struct str *)items.items)[i];
@@ -167,7 +169,7 @@ static void report_refused_file(struct guild_download *d, const struct file_down
 
 /* Refreshes some of the expired addresses, and appends their jobs to the queue again. The queue is
  * locked, but not during the request. */
-static void refresh_expired_jobs(struct guild_download *d, struct copy_connection *c)
+static void refresh_expired_jobs(struct guild_download *d, struct source_server_connection *c)
 {
     struct file_queue *q = d->files;
     struct file_download_job *jobs = take_expired_jobs(q), *next;
@@ -187,7 +189,7 @@ static void refresh_expired_jobs(struct guild_download *d, struct copy_connectio
 }
 
 /* Fetches a file. The queue is locked, but not during the request. */
-static void download_file_of_queue(struct guild_download *d, struct copy_connection *c,
+static void download_file_of_queue(struct guild_download *d, struct source_server_connection *c,
                                    struct file_download_job *job)
 {
     struct file_queue *q = d->files;
@@ -196,7 +198,7 @@ static void download_file_of_queue(struct guild_download *d, struct copy_connect
     pthread_mutex_unlock(&q->lock);
     guild_archive_format_path(d->archive, path, "files/%s", job->name);
     enum guild_copy_result result =
-        copy_connection_download_file(c, job->url, path, d->options->max_file_bytes);
+        source_server_connection_download_file(c, job->url, path, d->options->max_file_bytes);
     bool is_expired = result == COPY_REFUSED && job->attachment_id && !job->is_refreshed &&
                       (c->status == 403 || c->status == 404);
     if (result != COPY_OK && !is_expired)
@@ -214,7 +216,7 @@ static void download_file_of_queue(struct guild_download *d, struct copy_connect
 }
 
 enum guild_copy_result download_file_queue_finish_batch(struct guild_download *d,
-                                                        struct copy_connection *c,
+                                                        struct source_server_connection *c,
                                                         struct file_download_batch *batch)
 {
     struct file_queue *q = d->files;

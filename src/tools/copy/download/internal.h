@@ -8,7 +8,7 @@
 /* State of a download, which all its OS threads share. */
 struct guild_download {
     const struct guild_download_options *options;
-    struct copy_source *source;
+    struct guild_copy_source *source;
     struct guild_archive *archive;
     bool stopped, incomplete; /* incomplete: a step has failed; the next run repeats it */
     int64_t message_count;    /* messages of this run */
@@ -32,7 +32,7 @@ bool guild_download_is_stopped(struct guild_download *d);
 
 /* Reads the messages of a channel that the archive does not have yet, with their files. */
 enum guild_copy_result download_channel_messages(struct guild_download *d,
-                                                 struct copy_connection *c,
+                                                 struct source_server_connection *c,
                                                  struct downloaded_channel *channel);
 
 /* --- file_queue.c: files that the OS threads of a download fetch together --- */
@@ -57,7 +57,7 @@ void download_file_queue_free(struct file_queue *q);
 void download_file_queue_add(struct guild_download *d, const struct file_download_job *job);
 /* Fetches files until all files of the batch are there or refused. Any thread may call it. */
 enum guild_copy_result download_file_queue_finish_batch(struct guild_download *d,
-                                                        struct copy_connection *c,
+                                                        struct source_server_connection *c,
                                                         struct file_download_batch *batch);
 
 #endif

@@ -69,7 +69,7 @@ static void pause_for_a_second(void)
     nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
 }
 
-bool follow_wait_for_server(struct guild_follower *f)
+bool follow_wait_until_server_runs(struct guild_follower *f)
 {
     bool said = false;
 
@@ -120,8 +120,8 @@ bool follow_run_server_command(struct guild_follower *f, const char *format, ...
     return ok;
 }
 
-bool follow_run_query(const struct guild_follower *f, enum err (*run)(struct tx *tx, void *arg),
-                      void *arg)
+bool follow_run_read_transaction(const struct guild_follower *f,
+                                 enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct arena *arena = arena_new_small();
     bool ok = store_run_transaction_and_wait(f->load.store, STORE_READ, arena, run, arg) == OK;
@@ -139,7 +139,7 @@ static bool read_line_of_follow_state(void *arg, struct str line, int64_t next_o
     int64_t side = json_member_int(line, "side");
 
     (void)next_offset;
-    if (json_member_raw(line, "newest_event").n) {
+    if (json_member_raw_text(line, "newest_event").n) {
         f->newest_event = json_member_int(line, "newest_event");
         f->newest_here = json_member_id(line, "newest_here");
     } else if (side >= 0 && side < SIDES) {
@@ -190,7 +190,7 @@ static bool save_follow_state(const struct guild_follower *f)
 /* --- copies -------------------------------------------------------------------------- */
 
 /* Returns the first id after the time of the last event; 0 before the first run. */
-static snowflake first_missed_id(const struct guild_follower *f)
+static snowflake first_id_of_missed_events(const struct guild_follower *f)
 {
     int64_t ms = f->newest_event / 1000 - MARGIN_MS;
 
@@ -201,15 +201,16 @@ static snowflake first_missed_id(const struct guild_follower *f)
  * have been edited or deleted. */
 static void choose_messages_to_read_again(struct guild_follower *f)
 {
-    snowflake since = f->options->download->read_again_since, missed = first_missed_id(f);
+    snowflake since = f->options->download->read_again_since, missed = first_id_of_missed_events(f);
 
     f->download_options.read_again_since = missed && missed < since ? missed : since;
 }
 
-static bool request_json_of_source_server(struct copy_connection *c, const char *path,
+static bool request_json_of_source_server(struct source_server_connection *c, const char *path,
                                           struct buf *out)
 {
-    bool ok = copy_connection_send_request(c, "GET", path, (struct str){ 0 }, out) == COPY_OK;
+    bool ok =
+        source_server_connection_send_request(c, "GET", path, (struct str){ 0 }, out) == COPY_OK;
 
     if (!ok)
         fprintf(stderr, "guildhall: cannot read %s: %s\n", path, c->reason);
@@ -224,8 +225,8 @@ static void check_token_of_source_server(struct guild_follower *f)
 
     buf_init(&out, SIZE_MAX);
     f->source_failed = true;
-    if (copy_connection_send_request(&f->connection, "GET", "/users/@me", (struct str){ 0 },
-                                     &out) == COPY_STOPPED)
+    if (source_server_connection_send_request(&f->connection, "GET", "/users/@me",
+                                              (struct str){ 0 }, &out) == COPY_STOPPED)
         f->result = COPY_STOPPED;
     buf_clear(&out);
 }
@@ -236,7 +237,7 @@ static bool run_guild_copy_again(struct guild_follower *f, bool messages)
 {
     struct guild_archive_ids *before = NULL;
 
-    if (!follow_wait_for_server(f))
+    if (!follow_wait_until_server_runs(f))
         return false;
     choose_messages_to_read_again(f);
     if (messages)
@@ -253,8 +254,8 @@ static bool run_guild_copy_again(struct guild_follower *f, bool messages)
         f->import = live_import_new(&f->load);
     ok = ok && f->import &&
          (!before || downloaded != COPY_OK || follow_delete_objects_missing_in_archive(f, before));
-    if (ok && messages && first_missed_id(f))
-        ok = follow_add_missed_reactions(f, first_missed_id(f));
+    if (ok && messages && first_id_of_missed_events(f))
+        ok = follow_add_missed_reactions(f, first_id_of_missed_events(f));
     guild_archive_ids_free(before);
     if (ok && messages && f->options->after_copy)
         f->options->after_copy(f->options->after_copy_arg);
@@ -288,7 +289,7 @@ static bool retry_followed_guild_event_until_done(struct guild_follower *f,
 
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         f->source_failed = false;
-        if (!follow_wait_for_server(f))
+        if (!follow_wait_until_server_runs(f))
             return false;
         if (!f->import && !copies)
             f->import = live_import_new(&f->load);
@@ -352,9 +353,10 @@ static void run_follow_loop(struct guild_follower *f)
             f->result = COPY_STOPPED;
             more = false;
         }
-        if (more && follow_sessions_are_empty(f->sessions))
+        if (more && follow_sessions_have_no_queued_event(f->sessions))
             more = download_guild_lists_if_due(f);
-        if (unsaved && (unsaved >= SAVE_EVERY || follow_sessions_are_empty(f->sessions))) {
+        if (unsaved &&
+            (unsaved >= SAVE_EVERY || follow_sessions_have_no_queued_event(f->sessions))) {
             save_follow_state(f);
             unsaved = 0;
         }
@@ -365,8 +367,9 @@ static void run_follow_loop(struct guild_follower *f)
 /* --- beginning ----------------------------------------------------------------------- */
 
 /* Starts a gateway session with one of the servers. Requests the address of its gateway first. */
-static bool start_follow_session(struct guild_follower *f, enum followed_guild_side side,
-                                 struct copy_connection *c, const char *token, int64_t intents)
+static bool start_follow_session(struct guild_follower *f, enum followed_guild_server side,
+                                 struct source_server_connection *c, const char *token,
+                                 int64_t intents)
 {
     struct arena *arena = arena_new_small();
     struct buf out;
@@ -393,15 +396,16 @@ static bool start_follow_session(struct guild_follower *f, enum followed_guild_s
 static bool start_follow_session_on_this_server(struct guild_follower *f)
 {
     const struct guild_follower_options *o = f->options;
-    struct copy_connection here;
+    struct source_server_connection here;
     struct buf out;
     char path[100];
 
-    if (!copy_connection_open(&here, o->here))
+    if (!source_server_connection_open(&here, o->here))
         return false;
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/guilds/%" PRIu64, o->download->guild);
-    bool ok = copy_connection_send_request(&here, "GET", path, (struct str){ 0 }, &out) == COPY_OK;
+    bool ok = source_server_connection_send_request(&here, "GET", path, (struct str){ 0 }, &out) ==
+              COPY_OK;
     if (!ok)
         fprintf(stderr,
                 "guildhall: the bot of --post-back-token-file cannot read the guild here (%s); add "
@@ -411,7 +415,7 @@ static bool start_follow_session_on_this_server(struct guild_follower *f)
          start_follow_session(f, SIDE_HERE, &here, o->here_token,
                               INTENT_GUILDS | INTENT_MESSAGES | INTENT_REACTIONS | INTENT_CONTENT);
     buf_clear(&out);
-    copy_connection_close(&here);
+    source_server_connection_close(&here);
     f->here_runs = ok;
     return ok;
 }
@@ -438,8 +442,8 @@ static bool follow_read_state_and_start_sessions(struct guild_follower *f)
         intents |= INTENT_MEMBERS;
     guild_archive_for_each_line(f->archive, STATE_FILE, 0, read_line_of_follow_state, f);
     guild_copy_skipped_ids_read(f->archive, &f->skipped);
-    if (!copy_connection_open(&f->connection, o->source) || !find_account_of_follow_token(f) ||
-        !follow_wait_for_server(f))
+    if (!source_server_connection_open(&f->connection, o->source) ||
+        !find_account_of_follow_token(f) || !follow_wait_until_server_runs(f))
         return false;
     /* Messages from before the first run are not posted on the source server. */
     if (!f->newest_here)
@@ -469,6 +473,6 @@ enum guild_copy_result follow_source_guild_until_interrupted(
     source_guild_poster_free(f.back);
     live_import_free(f.import);
     guild_copy_skipped_ids_clear(&f.skipped);
-    copy_connection_close(&f.connection);
+    source_server_connection_close(&f.connection);
     return f.result;
 }

@@ -16,9 +16,9 @@
 
 /* --- sessions.c: events of the source server and of this server ----------------------- */
 
-enum followed_guild_side { SIDE_SOURCE, SIDE_HERE, SIDES };
+enum followed_guild_server { SIDE_SOURCE, SIDE_HERE, SIDES };
 struct followed_guild_event {
-    enum followed_guild_side side;
+    enum followed_guild_server side;
     char *name, *data; /* data: JSON */
     struct gateway_resume_point after;
     bool refused; /* the gateway refuses the bot; `data` is a sentence */
@@ -27,14 +27,14 @@ struct followed_guild_event {
 struct follow_sessions;
 struct follow_sessions *follow_sessions_new(snowflake guild);
 /* Starts to receive the events of one of the servers. */
-bool follow_sessions_start(struct follow_sessions *f, enum followed_guild_side side,
+bool follow_sessions_start(struct follow_sessions *f, enum followed_guild_server side,
                            const struct bot_session_options *options,
                            const struct gateway_resume_point *from);
 /* Closes the connections of all sessions. A later run can resume the sessions. */
 void follow_sessions_free(struct follow_sessions *f);
 /* Returns the next event, or NULL if there is none for a second. */
 struct followed_guild_event *follow_sessions_wait_for_event(struct follow_sessions *f);
-bool follow_sessions_are_empty(struct follow_sessions *f);
+bool follow_sessions_have_no_queued_event(struct follow_sessions *f);
 void followed_guild_event_free(struct followed_guild_event *e);
 
 /* --- follow.c ------------------------------------------------------------------------ */
@@ -44,7 +44,7 @@ struct source_guild_poster;
 struct guild_follower {
     const struct guild_follower_options *options;
     struct guild_archive *archive;
-    struct copy_connection connection; /* to the other side */
+    struct source_server_connection connection; /* to the other side */
     struct guild_download_options download_options;
     struct guild_import_options load;
     struct live_import *import;
@@ -66,14 +66,14 @@ struct guild_follower {
 struct guild_follower_options {
     const char *data; /* data folder of the running server */
     struct guild_archive *archive;
-    struct copy_source *source;
+    struct guild_copy_source *source;
     const struct guild_download_options *download;
     const struct guild_import_options *load;
     void (*after_copy)(void *arg); /* called each time after messages were copied; may be NULL */
     void *after_copy_arg;
     /* This server, with the token of a bot on it; NULL: messages are not posted on the source
      * server. */
-    struct copy_source *here;
+    struct guild_copy_source *here;
     const char *here_token, *source_token;
     /* Public address of this server, for URLs of pictures; NULL if there is none. */
     const char *public_url;
@@ -83,15 +83,15 @@ enum guild_copy_result follow_source_guild_until_interrupted(
     const struct guild_follower_options *options);
 
 /* Waits until a server runs on this data folder. Returns false if the command is interrupted. */
-bool follow_wait_for_server(struct guild_follower *f);
+bool follow_wait_until_server_runs(struct guild_follower *f);
 bool follow_is_interrupted(void);
 /* Runs an operator command of the running server. `format` and its arguments are the words of the
  * command, separated by tabs. Returns false if the server cannot be reached. If the server refuses
  * the command, this is reported and true is returned. */
 bool follow_run_server_command(struct guild_follower *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool follow_run_query(const struct guild_follower *f, enum err (*run)(struct tx *tx, void *arg),
-                      void *arg);
+bool follow_run_read_transaction(const struct guild_follower *f,
+                                 enum err (*run)(struct tx *tx, void *arg), void *arg);
 
 /* --- source_events.c: changes on the source server ----------------------------------- */
 
@@ -119,12 +119,13 @@ bool source_guild_poster_apply_event(struct source_guild_poster *b,
                                      const struct followed_guild_event *e);
 /* Returns the id of the message on this server that was posted as message `id` on the source
  * server; 0 if there is none. */
-snowflake source_guild_poster_find_original(const struct source_guild_poster *b, snowflake id);
+snowflake source_guild_poster_find_original_message_id(const struct source_guild_poster *b,
+                                                       snowflake id);
 /* Announce a change that this command makes on this server. Its event is then not posted on the
  * source server. */
-void source_guild_poster_expect_message(struct source_guild_poster *b, snowflake id);
-void source_guild_poster_expect_reaction(struct source_guild_poster *b, snowflake message,
-                                         snowflake user, struct str emoji, bool added);
+void source_guild_poster_ignore_event_of_message(struct source_guild_poster *b, snowflake id);
+void source_guild_poster_ignore_event_of_reaction(struct source_guild_poster *b, snowflake message,
+                                                  snowflake user, struct str emoji, bool added);
 
 /* Returns the emoji of a reaction event as characters or as name:id. Returns "-" if the event has
  * no emoji. */

@@ -43,14 +43,14 @@ static bool add_member_id_of_archive_line(void *arg, struct str line, int64_t ne
                                           struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    add_object_id_of_archive(arg, json_member_id(json_member_raw(line, "user"), "id"));
+    add_object_id_of_archive(arg, json_member_id(json_member_raw_text(line, "user"), "id"));
     return true;
 }
 
 static bool add_role_ids_of_archive(void *arg, struct str line, int64_t next_offset,
                                     struct arena *arena)
 {
-    struct list roles = json_array_items(arena, json_member_raw(line, "roles"));
+    struct list roles = json_array_items(arena, json_member_raw_text(line, "roles"));
 
     (void)next_offset;
     for (size_t i = 0; i < roles.count; i++)
@@ -58,7 +58,8 @@ static bool add_role_ids_of_archive(void *arg, struct str line, int64_t next_off
     return true;
 }
 
-static void read_channels(struct guild_archive_ids *ids, const struct guild_archive *a)
+static void read_channel_ids_of_archive(struct guild_archive_ids *ids,
+                                        const struct guild_archive *a)
 {
     static const char *const kinds[] = { "public", "private" };
     struct id_reader r = { .ids = ids, .to = &ids->channels };
@@ -99,7 +100,7 @@ static void read_message_ids_of_archive(struct guild_archive_ids *ids,
     if (access(path, F_OK) != 0)
         return;
     if (guild_archive_list_open(a, name, "id", &list) &&
-        guild_archive_list_find(&list, since, &offset, &before))
+        guild_archive_list_find_offset_of_id(&list, since, &offset, &before))
         guild_archive_for_each_line(a, name, offset, add_id_of_archive_line, &r);
     guild_archive_list_close(&list);
 }
@@ -117,7 +118,7 @@ struct guild_archive_ids *guild_archive_ids_read(const struct guild_archive *a,
     map_init(&ids->roles);
     map_init(&ids->members);
     map_init(&ids->messages);
-    read_channels(ids, a);
+    read_channel_ids_of_archive(ids, a);
     r.to = &ids->roles;
     guild_archive_for_each_line(a, "guild.jsonl", 0, add_role_ids_of_archive, &r);
     r.to = &ids->members;
@@ -151,8 +152,8 @@ static bool add_reactions_of_archived_message(void *arg, struct str line, int64_
                                               struct arena *arena)
 {
     struct reaction_reader *r = arg;
-    struct list reactions = json_array_items(arena, json_member_raw(line, "reactions"));
-    struct list users = json_array_items(arena, json_member_raw(line, "reaction_users"));
+    struct list reactions = json_array_items(arena, json_member_raw_text(line, "reactions"));
+    struct list users = json_array_items(arena, json_member_raw_text(line, "reaction_users"));
 
     (void)next_offset;
     for (size_t i = 0; i < reactions.count && i < users.count; i++) {
@@ -192,7 +193,7 @@ bool follow_add_missed_reactions(struct guild_follower *f, snowflake since)
         if (access(path, F_OK) != 0)
             continue;
         if (guild_archive_list_open(f->archive, name, "id", &list) &&
-            guild_archive_list_find(&list, since, &offset, &before))
+            guild_archive_list_find_offset_of_id(&list, since, &offset, &before))
             guild_archive_for_each_line(f->archive, name, offset, add_reactions_of_archived_message,
                                         &r);
         guild_archive_list_close(&list);

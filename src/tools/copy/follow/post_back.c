@@ -11,7 +11,8 @@
 #include "json/read.h"
 #include "model/message.h"
 
-static bool message_is_posted_back(const struct source_guild_poster *b, struct str message)
+static bool message_must_be_posted_on_source_server(const struct source_guild_poster *b,
+                                                    struct str message)
 {
     int64_t type = json_member_int(message, "type");
     snowflake id = json_member_id(message, "id"), channel = json_member_id(message, "channel_id");
@@ -48,7 +49,7 @@ bool source_guild_poster_post_message(struct source_guild_poster *b, struct str 
 
     if (b->unanswered == id && !source_guild_poster_find_interrupted_posts(b))
         return false;
-    if (!message_is_posted_back(b, message))
+    if (!message_must_be_posted_on_source_server(b, message))
         return true;
     if (!live_import_knows_channel(f->import, channel)) {
         source_guild_poster_report_refused_channel(b, channel, "the channel is only on this side");
@@ -88,16 +89,18 @@ static bool apply_message_update_to_source_guild(struct source_guild_poster *b, 
     struct buf out;
     char path[500];
 
-    if (!p || !json_member_raw(d, "edited_timestamp").n || !json_member_raw(d, "content").n)
+    if (!p || !json_member_raw_text(d, "edited_timestamp").n ||
+        !json_member_raw_text(d, "content").n)
         return true;
     arena = arena_new();
     buf_init(&out, SIZE_MAX);
     struct str body = source_guild_poster_write_body(b, arena, d, true);
     bool ok = true;
     if (body.n && source_guild_poster_write_path(b, p->channel, p->there, path))
-        ok = end_posting_request(
-            b, copy_connection_send_request(&b->follow->connection, "PATCH", path, body, &out),
-            p->here);
+        ok = end_posting_request(b,
+                                 source_server_connection_send_request(&b->follow->connection,
+                                                                       "PATCH", path, body, &out),
+                                 p->here);
     buf_clear(&out);
     arena_free(arena);
     return ok;
@@ -116,7 +119,7 @@ static bool delete_posted_message_in_source_guild(struct source_guild_poster *b,
     bool ok = true;
     buf_init(&out, SIZE_MAX);
     if (source_guild_poster_write_path(b, p->channel, p->there, path)) {
-        enum guild_copy_result result = copy_connection_send_request(
+        enum guild_copy_result result = source_server_connection_send_request(
             &b->follow->connection, "DELETE", path, (struct str){ 0 }, &out);
 
         ok = b->follow->connection.status == 404 || end_posting_request(b, result, here);
@@ -133,7 +136,7 @@ static bool apply_message_delete_to_source_guild(struct source_guild_poster *b, 
 static bool apply_bulk_delete_to_source_guild(struct source_guild_poster *b, struct str d)
 {
     struct arena *arena = arena_new_small();
-    struct list ids = json_array_items(arena, json_member_raw(d, "ids"));
+    struct list ids = json_array_items(arena, json_member_raw_text(d, "ids"));
     bool ok = true;
 
     for (size_t i = 0; i < ids.count && ok; i++) {
@@ -161,7 +164,8 @@ static bool local_user_has_reaction(struct source_guild_poster *b, struct arena 
              "/channels/%" PRIu64 "/messages/%" PRIu64 "/reactions/%.*s?limit=100", channel,
              message, STR_ARGS(str_percent_encode(arena, emoji)));
     buf_init(&out, SIZE_MAX);
-    if (copy_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) == COPY_OK) {
+    if (source_server_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) ==
+        COPY_OK) {
         struct list users = json_array_items(arena, buf_as_str(&out));
 
         for (size_t i = 0; i < users.count && !found; i++)
@@ -174,7 +178,7 @@ static bool local_user_has_reaction(struct source_guild_poster *b, struct arena 
 
 /* Adds or removes a reaction on the source server. The bot reacts there with each emoji with which
  * people on this server react. */
-static bool apply_reaction(struct source_guild_poster *b, struct str d, bool added)
+static bool apply_reaction_to_source_server(struct source_guild_poster *b, struct str d, bool added)
 {
     snowflake message = json_member_id(d, "message_id"), user = json_member_id(d, "user_id"),
               channel = json_member_id(d, "channel_id");
@@ -194,7 +198,7 @@ static bool apply_reaction(struct source_guild_poster *b, struct str d, bool add
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64 "/reactions/%.*s/@me",
                  channel, p ? p->there : message, STR_ARGS(str_percent_encode(arena, emoji)));
         buf_init(&out, SIZE_MAX);
-        enum guild_copy_result result = copy_connection_send_request(
+        enum guild_copy_result result = source_server_connection_send_request(
             &b->follow->connection, added ? "PUT" : "DELETE", path, (struct str){ 0 }, &out);
         ok = (!added && result == COPY_REFUSED) || end_posting_request(b, result, message);
         buf_clear(&out);
@@ -205,12 +209,12 @@ static bool apply_reaction(struct source_guild_poster *b, struct str d, bool add
 
 static bool apply_reaction_add(struct source_guild_poster *b, struct str d)
 {
-    return apply_reaction(b, d, true);
+    return apply_reaction_to_source_server(b, d, true);
 }
 
 static bool apply_reaction_remove(struct source_guild_poster *b, struct str d)
 {
-    return apply_reaction(b, d, false);
+    return apply_reaction_to_source_server(b, d, false);
 }
 
 /* --- events ------------------------------------------------------------------------- */
@@ -251,8 +255,8 @@ struct source_guild_poster *source_guild_poster_new(struct guild_follower *f)
         map_init(maps[i]);
     source_guild_poster_read_posted_messages(b);
     if (source_guild_poster_open_posted_messages(b) &&
-        copy_connection_open(&b->here, f->options->here) && source_guild_poster_read_webhooks(b) &&
-        source_guild_poster_find_interrupted_posts(b))
+        source_server_connection_open(&b->here, f->options->here) &&
+        source_guild_poster_read_webhooks(b) && source_guild_poster_find_interrupted_posts(b))
         return b;
     source_guild_poster_free(b);
     return NULL;
@@ -269,7 +273,7 @@ void source_guild_poster_free(struct source_guild_poster *b)
         map_clear(maps[i]);
     if (b->is_open)
         guild_archive_list_close(&b->posted);
-    copy_connection_close(&b->here);
+    source_server_connection_close(&b->here);
     arena_free(b->names);
     mem_free(b);
 }

@@ -19,7 +19,7 @@ struct posted_message {
 
 struct source_guild_poster {
     struct guild_follower *follow;
-    struct copy_connection here; /* to this side */
+    struct source_server_connection here; /* to this side */
     struct arena *names;
     struct map webhooks; /* channel to struct own_webhook */
     /* Channels in which the bot may not post; each is reported once. */

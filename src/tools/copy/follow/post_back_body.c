@@ -26,8 +26,8 @@ static struct str truncate_text_to_message_limit(struct str text, size_t charact
 
 static struct str choose_webhook_name_of_author(struct arena *arena, struct str message)
 {
-    struct str author = json_member_raw(message, "author"),
-               name = json_member_text(arena, json_member_raw(message, "member"), "nick");
+    struct str author = json_member_raw_text(message, "author"),
+               name = json_member_text(arena, json_member_raw_text(message, "member"), "nick");
 
     if (!name.n)
         name = json_member_text(arena, author, "global_name");
@@ -59,7 +59,7 @@ static struct str make_webhook_username(struct arena *arena, struct str name)
 static void append_quote_of_replied_message(struct arena *arena, struct str message,
                                             struct buf *out)
 {
-    struct str answered = json_member_raw(message, "referenced_message");
+    struct str answered = json_member_raw_text(message, "referenced_message");
 
     if (!answered.n || json_member_int(message, "type") != 19)
         return;
@@ -71,8 +71,8 @@ static void append_quote_of_replied_message(struct arena *arena, struct str mess
 
 static void append_links_of_attachments(struct arena *arena, struct str message, struct buf *out)
 {
-    struct list files = json_array_items(arena, json_member_raw(message, "attachments"));
-    struct list stickers = json_array_items(arena, json_member_raw(message, "sticker_items"));
+    struct list files = json_array_items(arena, json_member_raw_text(message, "attachments"));
+    struct list stickers = json_array_items(arena, json_member_raw_text(message, "sticker_items"));
 
     for (size_t i = 0; i < files.count; i++)
         buf_printf(out, "\n%.*s",
@@ -98,7 +98,7 @@ static struct str write_content_of_posted_message(struct arena *arena, struct st
 static void write_author_of_posted_message(struct source_guild_poster *b, struct arena *arena,
                                            struct str message, struct json_writer *j)
 {
-    struct str author = json_member_raw(message, "author"),
+    struct str author = json_member_raw_text(message, "author"),
                avatar = json_member_text(arena, author, "avatar");
     const char *url = b->follow->options->public_url;
 
@@ -114,11 +114,11 @@ static void write_author_of_posted_message(struct source_guild_poster *b, struct
 struct str source_guild_poster_write_body(struct source_guild_poster *b, struct arena *arena,
                                           struct str message, bool edit)
 {
-    struct str author = json_member_raw(message, "author"),
+    struct str author = json_member_raw_text(message, "author"),
                content = write_content_of_posted_message(arena, message),
-               embeds = json_member_raw(message, "embeds");
+               embeds = json_member_raw_text(message, "embeds");
     bool has_embeds = embeds.n > 2 && (json_member_is_true(author, "bot") ||
-                                       json_member_raw(message, "webhook_id").n);
+                                       json_member_raw_text(message, "webhook_id").n);
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
 

@@ -20,7 +20,7 @@ bool source_guild_poster_record_posting(struct source_guild_poster *b, snowflake
     buf_init(&line, SIZE_MAX);
     if (here)
         buf_printf(&line, "{\"id\":\"%" PRIu64 "\",\"channel\":\"%" PRIu64 "\",\"content\":%.*s}\n",
-                   here, channel, STR_ARGS(json_member_raw(body, "content")));
+                   here, channel, STR_ARGS(json_member_raw_text(body, "content")));
     bool ok = guild_archive_write_lines(b->follow->archive, POSTING_FILE, buf_as_str(&line));
     buf_clear(&line);
     return ok;
@@ -47,8 +47,8 @@ static bool find_interrupted_post(void *arg, struct str line, int64_t next_offse
         return false;
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages?limit=50", channel);
-    if (copy_connection_send_request(&b->follow->connection, "GET", path, (struct str){ 0 },
-                                     &out) == COPY_OK) {
+    if (source_server_connection_send_request(&b->follow->connection, "GET", path,
+                                              (struct str){ 0 }, &out) == COPY_OK) {
         struct list items = json_array_items(arena, buf_as_str(&out));
 
         for (size_t i = 0; i < items.count && r->ok; i++) {
@@ -94,7 +94,7 @@ static bool post_missed_messages(struct source_guild_poster *b, snowflake channe
         n = 0;
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages?limit=%d&after=%" PRIu64,
                  channel, MESSAGES_PER_PAGE, after);
-        if (copy_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) ==
+        if (source_server_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) ==
             COPY_OK) {
             struct list items = json_array_items(arena, buf_as_str(&out));
 
@@ -123,9 +123,11 @@ static bool post_missed_messages_of_list(struct source_guild_poster *b, const ch
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/guilds/%" PRIu64 "%s", b->follow->options->download->guild,
              format);
-    if (copy_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) == COPY_OK) {
+    if (source_server_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) ==
+        COPY_OK) {
         struct str body = buf_as_str(&out);
-        struct list items = json_array_items(arena, *array ? json_member_raw(body, array) : body);
+        struct list items =
+            json_array_items(arena, *array ? json_member_raw_text(body, array) : body);
 
         for (size_t i = 0; i < items.count && ok; i++) {
             struct str channel = ((struct str *)items.items)[i];

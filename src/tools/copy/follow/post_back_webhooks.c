@@ -18,7 +18,7 @@ struct channel_query {
     bool found;
 };
 
-static enum err read_channel(struct tx *tx, void *arg)
+static enum err read_type_and_parent_of_channel(struct tx *tx, void *arg)
 {
     struct channel_query *q = arg;
     struct rows row;
@@ -55,8 +55,8 @@ bool source_guild_poster_read_webhooks(struct source_guild_poster *b)
 
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/guilds/%" PRIu64 "/webhooks", f->options->download->guild);
-    if (copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out) !=
-        COPY_OK) {
+    if (source_server_connection_send_request(&f->connection, "GET", path, (struct str){ 0 },
+                                              &out) != COPY_OK) {
         fprintf(stderr,
                 "guildhall: the bot may not read the webhooks of the other side (%s); it needs "
                 "Manage Webhooks to post back\n",
@@ -68,7 +68,7 @@ bool source_guild_poster_read_webhooks(struct source_guild_poster *b)
         struct str w = ((struct str *)items.items)[i];
 
         if (str_is(json_member_text(arena, w, "name"), WEBHOOK_NAME) &&
-            json_member_id(json_member_raw(w, "user"), "id") == f->bot &&
+            json_member_id(json_member_raw_text(w, "user"), "id") == f->bot &&
             json_member_text(arena, w, "token").n)
             ok = add_webhook(b, w);
     }
@@ -102,8 +102,8 @@ static const struct own_webhook *find_or_create_webhook(struct source_guild_post
         return w;
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/webhooks", channel);
-    if (copy_connection_send_request(&f->connection, "POST", path,
-                                     STR("{\"name\":\"Guildhall mirror\"}"), &out) == COPY_OK)
+    if (source_server_connection_send_request(
+            &f->connection, "POST", path, STR("{\"name\":\"Guildhall mirror\"}"), &out) == COPY_OK)
         add_webhook(b, buf_as_str(&out));
     else
         source_guild_poster_report_refused_channel(b, channel, f->connection.reason);
@@ -118,7 +118,7 @@ const struct own_webhook *source_guild_poster_write_path(struct source_guild_pos
     struct channel_query q = { .id = channel };
     char thread[60] = "", message[40] = "";
 
-    if (!follow_run_query(b->follow, read_channel, &q) || !q.found)
+    if (!follow_run_read_transaction(b->follow, read_type_and_parent_of_channel, &q) || !q.found)
         return NULL;
     bool is_thread = channel_is_thread(q.type);
     const struct own_webhook *w = find_or_create_webhook(b, is_thread ? q.parent : channel);
@@ -145,7 +145,7 @@ static enum guild_copy_result send_webhook_message(struct source_guild_poster *b
     buf_init(&out, SIZE_MAX);
     f->connection.no_repeat = true;
     enum guild_copy_result result =
-        copy_connection_send_request(&f->connection, "POST", path, body, &out);
+        source_server_connection_send_request(&f->connection, "POST", path, body, &out);
     f->connection.no_repeat = false;
     if (result == COPY_OK)
         *ret = json_member_id(buf_as_str(&out), "id");
@@ -160,7 +160,7 @@ enum guild_copy_result source_guild_poster_send(struct source_guild_poster *b, s
     enum guild_copy_result result = send_webhook_message(b, channel, body, ret);
 
     if (result != COPY_REFUSED || b->follow->connection.status != 404 ||
-        !follow_run_query(b->follow, read_channel, &q) || !q.found)
+        !follow_run_read_transaction(b->follow, read_type_and_parent_of_channel, &q) || !q.found)
         return result;
     map_remove_value(&b->webhooks, channel_is_thread(q.type) ? q.parent : channel);
     return send_webhook_message(b, channel, body, ret);

@@ -65,7 +65,8 @@ bool source_guild_poster_record_posted_message(struct source_guild_poster *b, sn
     return guild_archive_list_append(&b->posted, str_slice(line, (size_t)n));
 }
 
-snowflake source_guild_poster_find_original(const struct source_guild_poster *b, snowflake id)
+snowflake source_guild_poster_find_original_message_id(const struct source_guild_poster *b,
+                                                       snowflake id)
 {
     const struct posted_message *p = map_find_value(&b->by_there, id);
 
@@ -87,7 +88,7 @@ static void add_expected_change(struct map *set, uint64_t key)
     map_set_value(set, key, &marker);
 }
 
-void source_guild_poster_expect_message(struct source_guild_poster *b, snowflake id)
+void source_guild_poster_ignore_event_of_message(struct source_guild_poster *b, snowflake id)
 {
     add_expected_change(&b->expected_messages, id);
 }
@@ -102,8 +103,8 @@ uint64_t source_guild_poster_reaction_key(snowflake message, snowflake user, str
     return hash_str(str_slice(text, (size_t)n));
 }
 
-void source_guild_poster_expect_reaction(struct source_guild_poster *b, snowflake message,
-                                         snowflake user, struct str emoji, bool added)
+void source_guild_poster_ignore_event_of_reaction(struct source_guild_poster *b, snowflake message,
+                                                  snowflake user, struct str emoji, bool added)
 {
     add_expected_change(&b->expected_reactions,
                         source_guild_poster_reaction_key(message, user, emoji, added));
@@ -114,7 +115,8 @@ struct archived_message_search {
     bool found;
 };
 
-static bool compare_first_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool first_line_has_message_id(void *arg, struct str line, int64_t next_offset,
+                                      struct arena *arena)
 {
     struct archived_message_search *s = arg;
 
@@ -135,8 +137,8 @@ bool source_guild_poster_archive_has_message(const struct source_guild_poster *b
 
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel);
     if (guild_archive_list_open(a, name, "id", &list) &&
-        guild_archive_list_find(&list, id, &offset, &before))
-        guild_archive_for_each_line(a, name, offset, compare_first_line, &s);
+        guild_archive_list_find_offset_of_id(&list, id, &offset, &before))
+        guild_archive_for_each_line(a, name, offset, first_line_has_message_id, &s);
     guild_archive_list_close(&list);
     return s.found;
 }
@@ -158,5 +160,5 @@ bool source_guild_poster_user_is_placeholder(const struct source_guild_poster *b
 {
     struct placeholder_query q = { .user = user };
 
-    return follow_run_query(b->follow, find_placeholder_of_user, &q) && q.found;
+    return follow_run_read_transaction(b->follow, find_placeholder_of_user, &q) && q.found;
 }

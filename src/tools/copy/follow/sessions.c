@@ -15,7 +15,7 @@ enum { MAX_QUEUED_EVENTS = 5000, MAX_QUEUED_BYTES = 24 * 1024 * 1024, MAX_PAUSE_
 
 struct session_thread {
     struct follow_sessions *all;
-    enum followed_guild_side side;
+    enum followed_guild_server side;
     struct bot_session *session;
     pthread_t thread;
     bool runs;
@@ -86,7 +86,7 @@ static bool enqueue_followed_guild_event(struct follow_sessions *f, struct follo
     return ok;
 }
 
-static char *copy_text(struct str text)
+static char *copy_text_to_heap(struct str text)
 {
     char *copy = mem_resize(NULL, text.n + 1);
 
@@ -120,8 +120,8 @@ static bool enqueue_event_of_follow_session(struct session_thread *t,
     struct followed_guild_event *copy = mem_new(sizeof *copy);
 
     *copy = (struct followed_guild_event){ .side = t->side,
-                                           .name = copy_text(e->name),
-                                           .data = copy_text(e->data),
+                                           .name = copy_text_to_heap(e->name),
+                                           .data = copy_text_to_heap(e->data),
                                            .after = e->after,
                                            .refused = refused };
     return enqueue_followed_guild_event(t->all, copy, e->name.n + e->data.n);
@@ -135,7 +135,7 @@ static bool follow_sessions_stop(struct follow_sessions *f)
     return stops;
 }
 
-static void pause_follow_session(struct follow_sessions *f, int64_t ms)
+static void sleep_unless_sessions_stop(struct follow_sessions *f, int64_t ms)
 {
     for (int64_t i = 0; i < ms && !follow_sessions_stop(f); i += 50)
         nanosleep(&(struct timespec){ .tv_nsec = 50 * 1000000 }, NULL);
@@ -161,7 +161,7 @@ static void *receive_events_of_follow_session(void *arg)
             enqueue_event_of_follow_session(t, &e, true);
             more = false;
         } else if (result == SESSION_LOST) {
-            pause_follow_session(t->all, pause_ms);
+            sleep_unless_sessions_stop(t->all, pause_ms);
             pause_ms = pause_ms * 2 < MAX_PAUSE_MS ? pause_ms * 2 : MAX_PAUSE_MS;
         }
         arena_reset(arena);
@@ -170,7 +170,7 @@ static void *receive_events_of_follow_session(void *arg)
     return NULL;
 }
 
-bool follow_sessions_start(struct follow_sessions *f, enum followed_guild_side side,
+bool follow_sessions_start(struct follow_sessions *f, enum followed_guild_server side,
                            const struct bot_session_options *options,
                            const struct gateway_resume_point *from)
 {
@@ -224,7 +224,7 @@ struct followed_guild_event *follow_sessions_wait_for_event(struct follow_sessio
     return e;
 }
 
-bool follow_sessions_are_empty(struct follow_sessions *f)
+bool follow_sessions_have_no_queued_event(struct follow_sessions *f)
 {
     pthread_mutex_lock(&f->lock);
     bool empty = !f->first;

@@ -49,7 +49,7 @@ static bool fetch_unknown_channel(struct guild_follower *f, snowflake channel)
     snprintf(path, sizeof path, "/channels/%" PRIu64, channel);
     buf_init(&out, SIZE_MAX);
     enum guild_copy_result result =
-        copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
+        source_server_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
     bool ok = result != COPY_OK || live_import_channel(f->import, buf_as_str(&out));
     if (ok && result == COPY_OK)
         ok = follow_run_server_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\tcreated",
@@ -87,7 +87,7 @@ static bool apply_message(struct guild_follower *f, struct str message, bool cre
         json_member_int(message, "flags") & 64)
         return true; /* posted from here, deleted, or ephemeral */
     if (created && f->back)
-        source_guild_poster_expect_message(f->back, id);
+        source_guild_poster_ignore_event_of_message(f->back, id);
     if (created && !append_to_archive(f, channel, id, message))
         return false;
     return import_message(f, channel, id, message);
@@ -99,13 +99,13 @@ static bool apply_message_update(struct guild_follower *f, struct str update)
     char path[200];
     struct buf out;
 
-    if (json_member_raw(update, "author").n && json_member_raw(update, "content").n)
+    if (json_member_raw_text(update, "author").n && json_member_raw_text(update, "content").n)
         return apply_message(f, update, false);
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64,
              json_member_id(update, "channel_id"), json_member_id(update, "id"));
     buf_init(&out, SIZE_MAX);
     enum guild_copy_result result =
-        copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
+        source_server_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
     bool ok =
         result == COPY_REFUSED || (result == COPY_OK && apply_message(f, buf_as_str(&out), false));
     buf_clear(&out);
@@ -116,7 +116,7 @@ static bool apply_message_update(struct guild_follower *f, struct str update)
  * the original message on this server. */
 static bool delete_message(struct guild_follower *f, snowflake channel, snowflake id)
 {
-    snowflake original = f->back ? source_guild_poster_find_original(f->back, id) : 0;
+    snowflake original = f->back ? source_guild_poster_find_original_message_id(f->back, id) : 0;
 
     return guild_copy_record_skipped_message(&f->skipped, f->archive, id) &&
            follow_run_server_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64,
@@ -132,7 +132,7 @@ static bool apply_message_delete(struct guild_follower *f, struct str d)
 static bool apply_message_delete_bulk(struct guild_follower *f, struct str d)
 {
     struct arena *arena = arena_new_small();
-    struct list ids = json_array_items(arena, json_member_raw(d, "ids"));
+    struct list ids = json_array_items(arena, json_member_raw_text(d, "ids"));
     snowflake channel = json_member_id(d, "channel_id");
     struct buf words;
     bool ok = true;
@@ -142,7 +142,7 @@ static bool apply_message_delete_bulk(struct guild_follower *f, struct str d)
         int64_t number = 0;
 
         json_parse_int_text(((struct str *)ids.items)[i], &number);
-        if (f->back && source_guild_poster_find_original(f->back, (snowflake)number)) {
+        if (f->back && source_guild_poster_find_original_message_id(f->back, (snowflake)number)) {
             ok = delete_message(f, channel, (snowflake)number);
             continue;
         }
@@ -162,7 +162,7 @@ static bool apply_message_delete_bulk(struct guild_follower *f, struct str d)
 
 struct str follow_format_emoji_of_reaction(struct arena *arena, struct str event)
 {
-    struct str emoji = json_member_raw(event, "emoji"),
+    struct str emoji = json_member_raw_text(event, "emoji"),
                name = json_member_text(arena, emoji, "name");
     snowflake id = json_member_id(emoji, "id");
 
@@ -175,7 +175,8 @@ struct str follow_format_emoji_of_reaction(struct arena *arena, struct str event
 static bool apply_reaction(struct guild_follower *f, struct str d, bool added)
 {
     snowflake user = json_member_id(d, "user_id"), message = json_member_id(d, "message_id");
-    snowflake original = f->back ? source_guild_poster_find_original(f->back, message) : 0;
+    snowflake original =
+        f->back ? source_guild_poster_find_original_message_id(f->back, message) : 0;
     struct arena *arena = arena_new_small();
     struct str emoji = follow_format_emoji_of_reaction(arena, d);
 
@@ -184,7 +185,7 @@ static bool apply_reaction(struct guild_follower *f, struct str d, bool added)
     bool ok = true;
     if (user != f->bot || !user) { /* reactions of the bot stand for people on this server */
         if (f->back && user)
-            source_guild_poster_expect_reaction(f->back, message, user, emoji, added);
+            source_guild_poster_ignore_event_of_reaction(f->back, message, user, emoji, added);
         ok = follow_run_server_command(
             f, "mirror-reaction\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.*s\t%s",
             f->options->download->guild, json_member_id(d, "channel_id"), message, user,
@@ -233,7 +234,7 @@ static bool apply_channel_delete(struct guild_follower *f, struct str d)
 
 static bool apply_role(struct guild_follower *f, struct str d, const char *change)
 {
-    struct str role = json_member_raw(d, "role");
+    struct str role = json_member_raw_text(d, "role");
 
     return live_import_role(f->import, role) &&
            follow_run_server_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\t%s",
@@ -257,26 +258,26 @@ static bool apply_role_delete(struct guild_follower *f, struct str d)
                                      f->options->download->guild, json_member_id(d, "role_id"));
 }
 
-static bool send_member(struct guild_follower *f, struct str d, const char *change)
+static bool send_mirror_member_command(struct guild_follower *f, struct str d, const char *change)
 {
     return follow_run_server_command(f, "mirror-member\t%" PRIu64 "\t%" PRIu64 "\t%s",
                                      f->options->download->guild,
-                                     json_member_id(json_member_raw(d, "user"), "id"), change);
+                                     json_member_id(json_member_raw_text(d, "user"), "id"), change);
 }
 
 static bool apply_member_add(struct guild_follower *f, struct str d)
 {
-    return live_import_member(f->import, d) && send_member(f, d, "created");
+    return live_import_member(f->import, d) && send_mirror_member_command(f, d, "created");
 }
 
 static bool apply_member_update(struct guild_follower *f, struct str d)
 {
-    return live_import_member(f->import, d) && send_member(f, d, "changed");
+    return live_import_member(f->import, d) && send_mirror_member_command(f, d, "changed");
 }
 
 static bool apply_member_remove(struct guild_follower *f, struct str d)
 {
-    return send_member(f, d, "deleted");
+    return send_mirror_member_command(f, d, "deleted");
 }
 
 /* Reads all other lists again. After that, the whole guild is sent to the sessions on this
@@ -296,7 +297,7 @@ static bool apply_ban_add(struct guild_follower *f, struct str d)
 
 static bool apply_ban_remove(struct guild_follower *f, struct str d)
 {
-    return send_member(f, d, "unbanned");
+    return send_mirror_member_command(f, d, "unbanned");
 }
 
 static bool apply_message_create(struct guild_follower *f, struct str d)

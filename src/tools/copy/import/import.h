@@ -53,9 +53,9 @@ bool live_import_knows_channel(const struct live_import *i, snowflake id);
 bool running_server_is_reachable(const char *data);
 /* Imports a world file, like world_file_import, through the running server. Prints problems that
  * are not problems of the file. */
-enum err running_server_import(const char *data, const struct guild_archive *archive,
-                               struct str text, struct arena *arena,
-                               struct world_file_import_report *ret);
+enum err running_server_import_world_file(const char *data, const struct guild_archive *archive,
+                                          struct str text, struct arena *arena,
+                                          struct world_file_import_report *ret);
 /* Makes the running server send the guild to the sessions of its members again, as after an
  * outage. */
 bool running_server_refresh_guild(const char *data, snowflake guild);

@@ -44,9 +44,11 @@ void guild_archive_importer_read_known_ids(struct guild_archive_importer *l);
 /* Begins a world file with messages of a channel. `channel` is an API object, or an object that has
  * only the id of an existing channel. Returns false if messages of this channel are not copied. The
  * channel's entry contains its type; without a type the channel would become a text channel. */
-bool guild_archive_importer_begin_messages(struct guild_archive_importer *l, struct str channel);
-void guild_archive_importer_add_entry(struct guild_archive_importer *l, world_entry_function *write,
-                                      struct arena *arena, struct str line);
+bool guild_archive_importer_begin_channel_messages(struct guild_archive_importer *l,
+                                                   struct str channel);
+void guild_archive_importer_add_entry(struct guild_archive_importer *l,
+                                      world_file_entry_writer *write, struct arena *arena,
+                                      struct str line);
 /* Imports the entries that were collected. Imports the accounts to which they refer first. */
 void guild_archive_importer_import_entries(struct guild_archive_importer *l);
 

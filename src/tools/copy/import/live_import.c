@@ -38,7 +38,7 @@ bool live_import_knows_channel(const struct live_import *i, snowflake id)
 /* --- lists of the guild --------------------------------------------------------------- */
 
 static bool import_object_into_running_server(struct live_import *i, const char *list,
-                                              world_entry_function *write, struct str object)
+                                              world_file_entry_writer *write, struct str object)
 {
     struct guild_archive_importer *l = &i->loader;
     struct arena *arena = arena_new();
@@ -60,7 +60,7 @@ bool live_import_channel(struct live_import *i, struct str channel)
     struct guild_archive_importer *l = &i->loader;
     struct existing_channel *c = arena_alloc(l->names, sizeof *c);
 
-    *c = (struct existing_channel){ str_dup(l->names, json_member_raw(channel, "name")),
+    *c = (struct existing_channel){ str_dup(l->names, json_member_raw_text(channel, "name")),
                                     json_member_int(channel, "type") };
     guild_copy_add_known_id(&l->conversion.known.channels, json_member_id(channel, "id"));
     if (!import_object_into_running_server(i, "channels", write_world_channel, channel))
@@ -122,7 +122,7 @@ static bool write_message(struct guild_archive_importer *l, struct arena *arena,
     struct str channel =
         str_printf(arena, "{\"id\":\"%" PRIu64 "\"}", json_member_id(message, "channel_id"));
 
-    if (!guild_archive_importer_begin_messages(l, channel))
+    if (!guild_archive_importer_begin_channel_messages(l, channel))
         return true;
     if (json_member_is_true(message, "pinned"))
         record_pin_of_imported_message(l, arena, message);
@@ -154,7 +154,7 @@ bool live_import_message(struct live_import *i, struct str message, enum live_ch
         *ret = LIVE_CREATED;
     else if (edited_at > stored.edited_at || (pinned && !stored.pinned))
         *ret = LIVE_EDITED;
-    else if (!pinned && stored.pinned && json_member_raw(message, "pinned").n)
+    else if (!pinned && stored.pinned && json_member_raw_text(message, "pinned").n)
         *ret = LIVE_UNPINNED;
     if (ok && (*ret == LIVE_CREATED || *ret == LIVE_EDITED))
         ok = write_message(l, arena, message);

@@ -63,7 +63,8 @@ static enum err import_world_file_of_entries(struct guild_archive_importer *l, s
 
     if (!running)
         return world_file_import(l->options->store, &l->import, text, l->arena, report);
-    enum err e = running_server_import(running, l->options->archive, text, l->arena, report);
+    enum err e =
+        running_server_import_world_file(running, l->options->archive, text, l->arena, report);
     if (report->transaction_us > l->longest_us)
         l->longest_us = report->transaction_us;
     if (report->transaction_us > MAX_RUNNING_US && l->batch_entries > 1)
@@ -124,28 +125,29 @@ void guild_archive_importer_import_entries(struct guild_archive_importer *l)
     l->what = "account";
     import_all_lists_of_archive(l, &l->conversion.users, STR("{\"users\":["), STR("]}"));
     l->what = what;
-    world_entries_clear(&l->conversion.users);
+    world_file_entries_clear(&l->conversion.users);
     mark_added_users_as_known(&l->conversion);
     import_all_lists_of_archive(l, &l->entries, buf_as_str(&l->before), buf_as_str(&l->after));
-    world_entries_clear(&l->entries);
+    world_file_entries_clear(&l->entries);
 }
 
 /* --- lists of the guild ----------------------------------------------------------------------- */
 
 struct list_reader {
     struct guild_archive_importer *loader;
-    world_entry_function *write;
+    world_file_entry_writer *write;
     size_t max_entries;
     bool (*accepts)(struct str line); /* NULL: all lines */
 };
 
-void guild_archive_importer_add_entry(struct guild_archive_importer *l, world_entry_function *write,
-                                      struct arena *arena, struct str line)
+void guild_archive_importer_add_entry(struct guild_archive_importer *l,
+                                      world_file_entry_writer *write, struct arena *arena,
+                                      struct str line)
 {
     size_t before = l->entries.text.n;
 
     if (write(&l->conversion, arena, line, &l->entries.text))
-        world_entries_end_entry(&l->entries);
+        world_file_entries_end_entry(&l->entries);
     else
         buf_truncate(&l->entries.text, before);
 }
@@ -184,7 +186,7 @@ static bool import_line_of_archive(void *arg, struct str line, int64_t next_offs
 
 /* Imports the lines of a file as entries of a list of the guild. */
 static void import_list_of_archive(struct guild_archive_importer *l, const char *file,
-                                   const char *list, world_entry_function *write,
+                                   const char *list, world_file_entry_writer *write,
                                    bool (*accepts)(struct str line))
 {
     struct list_reader r = { l, write, MAX_ENTRIES, accepts };
@@ -204,7 +206,7 @@ static void import_list_of_archive(struct guild_archive_importer *l, const char 
 
 /* Imports the only line of a file as a setting of the guild, such as the widget. */
 static void import_guild_setting(struct guild_archive_importer *l, const char *file,
-                                 const char *name, world_entry_function *write)
+                                 const char *name, world_file_entry_writer *write)
 {
     struct list_reader r = { l, write, 1, NULL };
 
@@ -257,7 +259,7 @@ static void import_guild_fields(struct guild_archive_importer *l, struct str gui
 static void import_roles(struct guild_archive_importer *l, struct str guild)
 {
     struct arena *arena = arena_new();
-    struct list roles = json_array_items(arena, json_member_raw(guild, "roles"));
+    struct list roles = json_array_items(arena, json_member_raw_text(guild, "roles"));
     struct list_reader r = { l, write_world_role, SIZE_MAX, NULL };
 
     l->what = "role";
@@ -338,7 +340,7 @@ void guild_archive_importer_read_known_ids(struct guild_archive_importer *l)
     const struct guild_archive *a = l->options->archive;
     struct guild_copy_known_ids *known = &l->conversion.known;
     struct list roles =
-        json_array_items(l->names, json_member_raw(buf_as_str(&l->guild_line), "roles"));
+        json_array_items(l->names, json_member_raw_text(buf_as_str(&l->guild_line), "roles"));
 
     for (size_t i = 0; i < roles.count; i++)
         guild_copy_add_known_id(&known->roles,
@@ -471,18 +473,19 @@ static bool add_pin_to_imported_message(void *arg, struct str line, int64_t next
     struct str *time = arena_alloc(r->arena, sizeof *time);
 
     (void)next_offset, (void)arena;
-    *time = str_dup(r->arena, json_member_raw(line, "pinned_at"));
+    *time = str_dup(r->arena, json_member_raw_text(line, "pinned_at"));
     map_set_value(&r->loader->conversion.pinned_at, json_member_id(line, "id"), time);
     return true;
 }
 
-bool guild_archive_importer_begin_messages(struct guild_archive_importer *l, struct str channel)
+bool guild_archive_importer_begin_channel_messages(struct guild_archive_importer *l,
+                                                   struct str channel)
 {
     const struct existing_channel *existing =
         map_find_value(&l->existing, json_member_id(channel, "id"));
     int64_t number = existing ? existing->type : json_member_int(channel, "type");
-    const char *type = world_channel_type(number);
-    struct str name = existing ? existing->name : json_member_raw(channel, "name");
+    const char *type = world_file_name_of_channel_type(number);
+    struct str name = existing ? existing->name : json_member_raw_text(channel, "name");
 
     if (!existing &&
         import_must_skip_channel(l, channel)) /* verify_object_counts_after_import reports it */
@@ -509,7 +512,7 @@ static bool import_messages_of_channel(void *arg, struct str channel, int64_t ne
     char file[100];
 
     (void)next_offset, (void)arena;
-    if (!guild_archive_importer_begin_messages(l, channel)) {
+    if (!guild_archive_importer_begin_channel_messages(l, channel)) {
         arena_free(pins.arena);
         return true;
     }
@@ -621,7 +624,8 @@ struct line_counter {
     int64_t count;
 };
 
-static bool count_taken_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool count_line_unless_skipped(void *arg, struct str line, int64_t next_offset,
+                                      struct arena *arena)
 {
     struct line_counter *c = arg;
 
@@ -640,7 +644,8 @@ static bool verify_message_count_of_channel(void *arg, struct str line, int64_t 
     (void)next_offset, (void)arena;
     snprintf(file, sizeof file, "messages/%" PRIu64 ".jsonl", id);
     struct line_counter counter = { .skipped = &v->loader->skipped };
-    guild_archive_for_each_line(v->loader->options->archive, file, 0, count_taken_line, &counter);
+    guild_archive_for_each_line(v->loader->options->archive, file, 0, count_line_unless_skipped,
+                                &counter);
     int64_t lines = counter.count;
     int64_t rows = lines ? count_rows(v->loader, SQL(COUNT_MESSAGES), id) : 0;
     v->lines += lines;
@@ -768,7 +773,7 @@ void guild_archive_importer_close(struct guild_archive_importer *l)
 
 /* Reads which objects already exist on this server, and writes the fields of the guild that every
  * world file must contain. */
-static bool read_guild(struct guild_archive_importer *l, bool read_channels)
+static bool read_guild_from_archive_and_store(struct guild_archive_importer *l, bool read_channels)
 {
     struct str guild = buf_as_str(&l->guild_line);
     struct existing_query existing = { .loader = l,
@@ -777,7 +782,7 @@ static bool read_guild(struct guild_archive_importer *l, bool read_channels)
     bool ok = true;
 
     buf_init(&existing.name, SIZE_MAX);
-    buf_add_str(&existing.name, json_member_raw(guild, "name"));
+    buf_add_str(&existing.name, json_member_raw_text(guild, "name"));
     if (read_channels)
         ok = store_run_transaction_and_wait(l->options->store, STORE_READ, l->arena,
                                             read_existing_objects_of_store, &existing) == OK;
@@ -817,7 +822,7 @@ bool guild_archive_importer_open(struct guild_archive_importer *l,
     }
     return (options->running ||
             auth_new(options->config->data, options->store, &l->import.auth) == OK) &&
-           read_guild(l, read_channels);
+           read_guild_from_archive_and_store(l, read_channels);
 }
 
 /* Returns the number of bytes in the files of the archive that can be long. */
@@ -829,10 +834,10 @@ static int64_t sum_bytes_to_import(const struct guild_import_options *options)
 
     for (size_t i = 0; options->people && i < COUNT_OF(people); i++) {
         guild_archive_format_path(options->archive, path, "%s", people[i]);
-        sum += progress_size_of(path);
+        sum += read_size_of_file_or_folder(path);
     }
     guild_archive_format_path(options->archive, path, "messages");
-    return sum + (options->no_messages ? 0 : progress_size_of(path));
+    return sum + (options->no_messages ? 0 : read_size_of_file_or_folder(path));
 }
 
 enum guild_copy_result import_guild_archive(const struct guild_import_options *options)

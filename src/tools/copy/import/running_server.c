@@ -23,7 +23,7 @@ bool running_server_is_reachable(const char *data)
 }
 
 /* Sends a request without a time limit, because the server may be busy. */
-static bool send_request(const char *data, const char *request, struct buf *out)
+static bool send_request_to_running_server(const char *data, const char *request, struct buf *out)
 {
     enum err e = control_socket_send_request_with_timeout(data, request, 0, out);
 
@@ -32,9 +32,9 @@ static bool send_request(const char *data, const char *request, struct buf *out)
     return !e;
 }
 
-enum err running_server_import(const char *data, const struct guild_archive *archive,
-                               struct str text, struct arena *arena,
-                               struct world_file_import_report *ret)
+enum err running_server_import_world_file(const char *data, const struct guild_archive *archive,
+                                          struct str text, struct arena *arena,
+                                          struct world_file_import_report *ret)
 {
     char request[PATH_MAX + 100], folder[PATH_MAX], path[1200];
     struct buf out;
@@ -47,7 +47,7 @@ enum err running_server_import(const char *data, const struct guild_archive *arc
         return ERR_UNAVAILABLE;
     snprintf(request, sizeof request, "import-archive %s", folder);
     buf_init(&out, SIZE_MAX);
-    if (send_request(data, request, &out)) {
+    if (send_request_to_running_server(data, request, &out)) {
         struct str rest = str_dup(arena, buf_as_str(&out)), line = str_cut(&rest, '\n'),
                    word = str_cut(&line, ' ');
 
@@ -81,7 +81,7 @@ bool running_server_refresh_guild(const char *data, snowflake guild)
         snprintf(request, sizeof request, "operate guild\trefresh\t%" PRIu64 "\t%" PRIu64, guild,
                  after);
         buf_reset(&out);
-        ok = send_request(data, request, &out);
+        ok = send_request_to_running_server(data, request, &out);
         struct str rest = buf_as_str(&out);
         str_cut(&rest, '\n'); /* "ok" */
         str_cut(&rest, '\n'); /* names of the columns */
@@ -100,7 +100,7 @@ bool running_server_create_claim_code(const char *data, snowflake user_id, struc
 
     snprintf(request, sizeof request, "claim-code %" PRIu64, user_id);
     buf_init(&out, SIZE_MAX);
-    bool ok = send_request(data, request, &out);
+    bool ok = send_request_to_running_server(data, request, &out);
     *ret = str_dup(arena, buf_as_str(&out));
     buf_clear(&out);
     return ok;

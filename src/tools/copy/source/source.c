@@ -30,16 +30,16 @@ enum {
     MAX_RESPONSE = 64 * 1024 * 1024,
 };
 
-struct copy_source {
+struct guild_copy_source {
     char api[512], cdn[512], authorization[512];
     struct rate_limits *limits;
     pthread_mutex_t lock;
-    struct copy_source_counts counts;
+    struct guild_copy_source_counts counts;
 };
 
-struct copy_source *copy_source_new(const struct copy_source_options *o)
+struct guild_copy_source *guild_copy_source_new(const struct guild_copy_source_options *o)
 {
-    struct copy_source *s = mem_new(sizeof *s);
+    struct guild_copy_source *s = mem_new(sizeof *s);
 
     pthread_mutex_init(&s->lock, NULL);
     s->limits = client_rate_limits_new(o->requests_per_second);
@@ -49,11 +49,11 @@ struct copy_source *copy_source_new(const struct copy_source_options *o)
     if (load_curl())
         return s;
     fprintf(stderr, "guildhall: cannot load libcurl; install the package libcurl4\n");
-    copy_source_free(s);
+    guild_copy_source_free(s);
     return NULL;
 }
 
-void copy_source_free(struct copy_source *s)
+void guild_copy_source_free(struct guild_copy_source *s)
 {
     if (!s)
         return;
@@ -62,18 +62,18 @@ void copy_source_free(struct copy_source *s)
     mem_free(s);
 }
 
-struct copy_source_counts copy_source_get_counts(const struct copy_source *s)
+struct guild_copy_source_counts guild_copy_source_get_counts(const struct guild_copy_source *s)
 {
     return s->counts;
 }
 
-bool copy_connection_open(struct copy_connection *c, struct copy_source *s)
+bool source_server_connection_open(struct source_server_connection *c, struct guild_copy_source *s)
 {
-    *c = (struct copy_connection){ .source = s, .handle = curl.easy_init() };
+    *c = (struct source_server_connection){ .source = s, .handle = curl.easy_init() };
     return c->handle;
 }
 
-void copy_connection_close(struct copy_connection *c)
+void source_server_connection_close(struct source_server_connection *c)
 {
     if (c->handle)
         curl.easy_cleanup(c->handle);
@@ -138,7 +138,8 @@ static size_t on_response_header(char *bytes, size_t size, size_t n, void *arg)
 
 #define SET(option, value) curl.easy_setopt(c->handle, (option), (value))
 
-static void set_common_curl_options(struct copy_connection *c, const char *url, struct response *r)
+static void set_common_curl_options(struct source_server_connection *c, const char *url,
+                                    struct response *r)
 {
     SET(CURLOPT_URL, url);
     SET(CURLOPT_NOSIGNAL, 1L);
@@ -153,7 +154,7 @@ static void set_common_curl_options(struct copy_connection *c, const char *url, 
         SET(CURLOPT_CAINFO, find_ca_bundle());
 }
 
-static void count_request_of_run(struct copy_source *s, const struct response *r, bool again)
+static void count_request_of_run(struct guild_copy_source *s, const struct response *r, bool again)
 {
     pthread_mutex_lock(&s->lock);
     s->counts.requests++;
@@ -176,7 +177,7 @@ static bool address_text_is_private(const char *text)
 }
 
 /* Sends the request with the options that were set. If there is no response, the status is 0. */
-static void perform_request(struct copy_connection *c, struct response *r)
+static void perform_request(struct source_server_connection *c, struct response *r)
 {
     CURLcode result = curl.easy_perform(c->handle);
     const char *peer = NULL;
@@ -196,7 +197,7 @@ static void perform_request(struct copy_connection *c, struct response *r)
 
 static void read_retry_after(struct response *r)
 {
-    struct str body = buf_as_str(r->out), seconds = json_member_raw(body, "retry_after");
+    struct str body = buf_as_str(r->out), seconds = json_member_raw_text(body, "retry_after");
 
     if (seconds.n)
         r->limits.retry_after = parse_seconds_of_retry_after(seconds);
@@ -213,7 +214,7 @@ static void pause_before_attempt(int attempt)
 }
 
 /* Stores the reason of a refusal in .reason: the error message of the response, and its code. */
-static void describe_refusal_of_request(struct copy_connection *c, struct str body)
+static void describe_refusal_of_request(struct source_server_connection *c, struct str body)
 {
     struct arena *arena = arena_new_small();
     struct str text = json_member_text(arena, body, "message");
@@ -224,8 +225,8 @@ static void describe_refusal_of_request(struct copy_connection *c, struct str bo
     arena_free(arena);
 }
 
-static void send_request_once(struct copy_connection *c, const char *method, const char *path,
-                              struct str body, struct response *r)
+static void send_request_once(struct source_server_connection *c, const char *method,
+                              const char *path, struct str body, struct response *r)
 {
     struct curl_slist *headers = curl.slist_append(NULL, c->source->authorization);
     char url[2048];
@@ -253,9 +254,9 @@ static void send_request_once(struct copy_connection *c, const char *method, con
     curl.slist_free_all(headers);
 }
 
-enum guild_copy_result copy_connection_send_request(struct copy_connection *c, const char *method,
-                                                    const char *path, struct str body,
-                                                    struct buf *out)
+enum guild_copy_result source_server_connection_send_request(struct source_server_connection *c,
+                                                             const char *method, const char *path,
+                                                             struct str body, struct buf *out)
 {
     out->max = MAX_RESPONSE;
     for (int attempt = 0, refused = 0; attempt < MAX_ATTEMPTS && refused < MAX_ATTEMPTS;) {
@@ -292,8 +293,8 @@ enum guild_copy_result copy_connection_send_request(struct copy_connection *c, c
 
 /* --- files ------------------------------------------------------------------------------- */
 
-static enum guild_copy_result download_file_once(struct copy_connection *c, const char *url, int fd,
-                                                 int64_t max_bytes)
+static enum guild_copy_result download_file_once(struct source_server_connection *c,
+                                                 const char *url, int fd, int64_t max_bytes)
 {
     struct response r = { .fd = fd, .max_bytes = max_bytes };
 
@@ -326,8 +327,9 @@ static enum guild_copy_result download_file_once(struct copy_connection *c, cons
     return COPY_FAILED;
 }
 
-enum guild_copy_result copy_connection_download_file(struct copy_connection *c, const char *url,
-                                                     const char *path, int64_t max_bytes)
+enum guild_copy_result source_server_connection_download_file(struct source_server_connection *c,
+                                                              const char *url, const char *path,
+                                                              int64_t max_bytes)
 {
     const char *host = strstr(url, "://"), *below = host ? strchr(host + 3, '/') : url;
     char address[2048], partial[1300];

@@ -7,15 +7,15 @@
 
 #include "base/buf.h"
 
-struct copy_source;
+struct guild_copy_source;
 
-struct copy_source_options {
+struct guild_copy_source_options {
     /* Api: URL of the API with its version; cdn: URL of files; token: of a bot. */
     const char *api, *cdn, *token;
     int64_t requests_per_second;
 };
 /* Counters of a source. Read them only when no request is running. */
-struct copy_source_counts {
+struct guild_copy_source_counts {
     int64_t requests, rate_limited, retries, bytes;
 };
 
@@ -28,14 +28,14 @@ enum guild_copy_result {
 
 /* Opens a source. If the URL is not valid or libcurl is missing, prints a problem and returns
  * NULL. */
-struct copy_source *copy_source_new(const struct copy_source_options *options);
-void copy_source_free(struct copy_source *s);
-struct copy_source_counts copy_source_get_counts(const struct copy_source *s);
+struct guild_copy_source *guild_copy_source_new(const struct guild_copy_source_options *options);
+void guild_copy_source_free(struct guild_copy_source *s);
+struct guild_copy_source_counts guild_copy_source_get_counts(const struct guild_copy_source *s);
 
 /* A connection for one OS thread. If the last request did not return COPY_OK, .reason is a
  * sentence. */
-struct copy_connection {
-    struct copy_source *source;
+struct source_server_connection {
+    struct guild_copy_source *source;
     void *handle; /* CURL */
     int status;
     bool is_private; /* the last answer came from a private address */
@@ -43,17 +43,18 @@ struct copy_connection {
     bool no_repeat;
     char reason[256];
 };
-bool copy_connection_open(struct copy_connection *c, struct copy_source *s);
-void copy_connection_close(struct copy_connection *c);
+bool source_server_connection_open(struct source_server_connection *c, struct guild_copy_source *s);
+void source_server_connection_close(struct source_server_connection *c);
 
 /* Sends a request within the rate limits, and repeats it after 429, 5xx and lost connections.
  * `path` is below the interface's URL. out gets the body of the response. */
-enum guild_copy_result copy_connection_send_request(struct copy_connection *c, const char *method,
-                                                    const char *path, struct str body,
-                                                    struct buf *out);
+enum guild_copy_result source_server_connection_send_request(struct source_server_connection *c,
+                                                             const char *method, const char *path,
+                                                             struct str body, struct buf *out);
 /* Downloads a file to `path`, complete or not at all, from the address of the other server's files
  * with the path of `url`. Refuses files of more than max_bytes. */
-enum guild_copy_result copy_connection_download_file(struct copy_connection *c, const char *url,
-                                                     const char *path, int64_t max_bytes);
+enum guild_copy_result source_server_connection_download_file(struct source_server_connection *c,
+                                                              const char *url, const char *path,
+                                                              int64_t max_bytes);
 
 #endif

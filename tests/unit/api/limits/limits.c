@@ -62,13 +62,13 @@ static void rate_limit_allows_exactly_its_count_per_window(void **state)
 static void returned_requests_do_not_count_towards_the_rate_limit(void **state)
 {
     (void)state;
-    rate_limits_uncount_call(limits, 1, false, &three, 0); /* no request was counted yet */
+    rate_limits_revert_call_count(limits, 1, false, &three, 0); /* no request was counted yet */
     for (int i = 0; i < 3; i++)
         assert_true(allowed(1, &three, 0));
     assert_false(allowed(1, &three, 0));
-    rate_limits_uncount_call(limits, 1, false, &three, 0);
-    rate_limits_uncount_call(limits, 1, true, &three, 0);  /* another caller */
-    rate_limits_uncount_call(limits, 1, false, &other, 0); /* another limit */
+    rate_limits_revert_call_count(limits, 1, false, &three, 0);
+    rate_limits_revert_call_count(limits, 1, true, &three, 0);  /* another caller */
+    rate_limits_revert_call_count(limits, 1, false, &other, 0); /* another limit */
     assert_true(allowed(1, &three, 0));
     assert_false(allowed(1, &three, 0));
 }

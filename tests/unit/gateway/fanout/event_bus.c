@@ -91,7 +91,7 @@ static void commit_with_many_events_posts_one_message_per_loop(void **state)
 
 static void read_loop_position(struct loop *loop, void *arg)
 {
-    const struct gateway_loop *h = world.gateway->gateway_loops[loop_index(loop)];
+    const struct gateway_loop *h = world.gateway->gateway_loops[loop_get_index(loop)];
 
     *(uint64_t *)arg =
         h->queue.first || h->queue.sending || h->begun != h->position ? 0 : h->position;
@@ -111,7 +111,7 @@ static void every_loop_reaches_the_last_event_number(void **state)
     for (unsigned i = 0; i < LOOPS; i++) {
         uint64_t at = 0;
 
-        loop_call_and_wait(loops_get_loop_at(world.loops, i), read_loop_position, &at);
+        loop_run_function_and_wait(loops_get_loop_at(world.loops, i), read_loop_position, &at);
         assert_int_equal(at, world.gateway->published);
     }
 }
@@ -129,7 +129,7 @@ static uint64_t loop_position(unsigned loop)
 {
     uint64_t at = 0;
 
-    loop_call_and_wait(loops_get_loop_at(world.loops, loop), read_loop_position, &at);
+    loop_run_function_and_wait(loops_get_loop_at(world.loops, loop), read_loop_position, &at);
     return at;
 }
 
@@ -143,8 +143,8 @@ static void passed_over_positions_are_posted_before_the_next_event(void **state)
     uint64_t before = world.gateway->published;
 
     (void)state;
-    gateway_pass_over_log_position(world.gateway, 13, &a);
-    gateway_pass_over_log_position(world.gateway, 14, &a);
+    gateway_skip_log_position(world.gateway, 13, &a);
+    gateway_skip_log_position(world.gateway, 14, &a);
     assert_int_equal(world.gateway->published, before);
     publish_event_to_loops(world.gateway,
                            gateway_event_new(EVENT_READY, audience_of_user(1), STR("{}")));
@@ -153,9 +153,9 @@ static void passed_over_positions_are_posted_before_the_next_event(void **state)
     for (unsigned i = 0; i < LOOPS; i++)
         assert_int_equal(loop_position(i), last);
     for (int64_t position = 15; position < 15 + 300; position++)
-        gateway_pass_over_log_position(world.gateway, position, &a);
+        gateway_skip_log_position(world.gateway, position, &a);
     assert_true(world.gateway->published >= UINT64_C(200) << EVENT_NUMBER_BITS);
-    gateway_publish_passed_over_log_position(world.gateway);
+    gateway_publish_skipped_log_positions(world.gateway);
     last = (UINT64_C(314) << EVENT_NUMBER_BITS) + 3;
     for (unsigned i = 0; i < LOOPS; i++)
         assert_int_equal(loop_position(i), last);

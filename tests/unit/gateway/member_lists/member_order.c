@@ -105,7 +105,7 @@ static void members_merged_in_parts_are_sorted(void **state)
     member_order_clear(&whole);
 }
 
-static void digest_changes_only_when_its_visible_rows_change(void **state)
+static void member_list_digest_changes_only_with_visible_rows(void **state)
 {
     struct ordered_member *all[] = { member(1, 0, "a"), member(2, 0, "b"), member(3, 1, "c") };
     struct ordered_member *same[] = { all[0], all[1], all[2] };
@@ -170,7 +170,7 @@ static void murmur3_matches_known_hashes(void **state)
     assert_true(murmur3_hash32("The quick brown fox jumps over the lazy dog", 43) == 0x2e4ff723);
 }
 
-static void list_id_is_everyone_until_an_overwrite_denies_view(void **state)
+static void list_id_is_everyone_without_overwrites_denying_view(void **state)
 {
     const uint64_t view = PERMISSION(VIEW_CHANNEL);
     const struct overwrite shown = { .id = 7, .allow = view };
@@ -200,10 +200,10 @@ int main(void)
         cmocka_unit_test(member_list_sorts_by_group_then_name_then_id),
         cmocka_unit_test(members_who_left_are_removed_from_the_order),
         cmocka_unit_test(members_merged_in_parts_are_sorted),
-        cmocka_unit_test(digest_changes_only_when_its_visible_rows_change),
+        cmocka_unit_test(member_list_digest_changes_only_with_visible_rows),
         cmocka_unit_test(sorting_100000_members_takes_only_short_steps),
         cmocka_unit_test(murmur3_matches_known_hashes),
-        cmocka_unit_test(list_id_is_everyone_until_an_overwrite_denies_view),
+        cmocka_unit_test(list_id_is_everyone_without_overwrites_denying_view),
     };
 
     return cmocka_run_group_tests_name("gateway/lists", tests, NULL, NULL);

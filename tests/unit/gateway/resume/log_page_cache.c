@@ -19,7 +19,7 @@ static bool page_is_cached(struct log_page_cache *c, int64_t number, int64_t now
                                              &visited);
 }
 
-static void unused_pages_are_evicted(void **state)
+static void unused_log_pages_are_evicted(void **state)
 {
     (void)state;
     struct log_page_cache *c = event_log_page_cache_new();
@@ -41,7 +41,7 @@ static void unused_pages_are_evicted(void **state)
     event_log_page_cache_evict_unused(NULL, 0);
 }
 
-static void page_that_ends_before_the_range_is_not_used(void **state)
+static void log_page_that_ends_before_the_range_is_not_used(void **state)
 {
     (void)state;
     struct log_page_cache *c = event_log_page_cache_new();
@@ -108,8 +108,8 @@ static void newer_rows_are_appended_to_the_cached_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unused_pages_are_evicted),
-        cmocka_unit_test(page_that_ends_before_the_range_is_not_used),
+        cmocka_unit_test(unused_log_pages_are_evicted),
+        cmocka_unit_test(log_page_that_ends_before_the_range_is_not_used),
         cmocka_unit_test(newer_rows_are_appended_to_the_cached_page),
         cmocka_unit_test(full_cache_evicts_the_least_recently_used_page),
     };

@@ -63,9 +63,9 @@ static void subscribing_to_100000_topics_is_fast(void **state)
     struct gallery g = { 0 };
 
     (void)state;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), subscribe_to_many_topics, &g);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), subscribe_to_many_topics, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
     loops_stop(ls);
     assert_true(g.is_right);
     assert_true(g.took < 5 * SECOND);
@@ -125,9 +125,9 @@ static void random_subscriptions_stay_consistent(void **state)
     struct gallery g = { 0 };
 
     (void)state;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), subscribe_and_unsubscribe_randomly, &g);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), subscribe_and_unsubscribe_randomly, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
     loops_stop(ls);
     assert_true(g.is_right);
 }
@@ -165,9 +165,9 @@ static void unsubscribing_during_delivery_does_not_move_other_sessions(void **st
     struct gallery g = { 0 };
 
     (void)state;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), unsubscribe_session_during_delivery, &g);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), unsubscribe_session_during_delivery, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
     loops_stop(ls);
     assert_true(g.is_right);
 }
@@ -222,14 +222,14 @@ static void views_of_a_disconnected_bot_are_freed_over_several_iterations(void *
     int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
 
     (void)state;
-    loop_call_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), add_guild_views_of_many_guilds, &g);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), unsubscribe_from_all_guilds, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), init_topics_fixture, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), add_guild_views_of_many_guilds, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), unsubscribe_from_all_guilds, &g);
     while (!g.is_empty)
         assert_true(clock_monotonic_ns() < until);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), stop_counting_loop_iterations, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), stop_counting_loop_iterations, &g);
     assert_true(g.turns >= 2);
-    loop_call_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
+    loop_run_function_and_wait(loops_get_loop_at(ls, 0), clear_topics_fixture, &g);
     loops_stop(ls);
 }
 

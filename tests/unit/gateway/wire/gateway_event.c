@@ -43,7 +43,7 @@ static void long_event_payload_is_not_copied(void **state)
     struct buf out;
 
     (void)state;
-    event_payload_begin_buffer(&out, 10);
+    event_payload_buffer_init(&out, 10);
     buf_add_lit(&out, "{\"a\":1}");
     const char *text = out.p;
     struct gateway_event *n = gateway_event_from_buf(EVENT_READY, audience_of_session(1), &out);
@@ -56,7 +56,7 @@ static void long_event_payload_is_not_copied(void **state)
     assert_str(gateway_event_get_payload(n), "{\"a\":1}");
     gateway_event_unref(n);
     /* The buffer's limit applies to the payload. */
-    event_payload_begin_buffer(&out, 3);
+    event_payload_buffer_init(&out, 3);
     buf_add_lit(&out, "abc");
     assert_false(buf_is_full(&out));
     buf_add_lit(&out, "d");

@@ -79,11 +79,13 @@ static void stored_reactions_are_written_as_their_schema_describes(void **state)
     append_reaction_as_stored(UINT64_MAX, &wave, ":71", 0, 1);
     append_reaction_as_stored(0x123456789abcdef0, &fire, "y", 123456, 654321);
     append_reaction_as_stored(9, &wave, ":72", 1, 0);
-    reaction_text_mark_reader(buf_as_str(&text), 1, READER_REACTED_NORMAL);
-    reaction_text_mark_reader(buf_as_str(&text), UINT64_MAX, READER_REACTED_BURST);
-    reaction_text_mark_reader(buf_as_str(&text), 0x123456789abcdef0, READER_REACTED_NORMAL);
-    reaction_text_mark_reader(buf_as_str(&text), 0x123456789abcdef0, READER_REACTED_BURST);
-    reaction_text_mark_reader(buf_as_str(&text), 5, READER_REACTED_BURST);
+    reaction_text_mark_reaction_of_reader(buf_as_str(&text), 1, READER_REACTED_NORMAL);
+    reaction_text_mark_reaction_of_reader(buf_as_str(&text), UINT64_MAX, READER_REACTED_BURST);
+    reaction_text_mark_reaction_of_reader(buf_as_str(&text), 0x123456789abcdef0,
+                                          READER_REACTED_NORMAL);
+    reaction_text_mark_reaction_of_reader(buf_as_str(&text), 0x123456789abcdef0,
+                                          READER_REACTED_BURST);
+    reaction_text_mark_reaction_of_reader(buf_as_str(&text), 5, READER_REACTED_BURST);
     assert_str(as_shown(), str_dup_cstring(arena, as_described(reactions, 4)));
 }
 
@@ -100,7 +102,7 @@ static void stored_reaction_lines_are_parsed(void **state)
 
     append_reaction_as_stored(UINT64_MAX, &wave, ":71", -2, 5);
     append_reaction_as_stored(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
-    reaction_text_mark_reader(buf_as_str(&text), 7, READER_REACTED_NORMAL);
+    reaction_text_mark_reaction_of_reader(buf_as_str(&text), 7, READER_REACTED_NORMAL);
     struct str rest = reaction_text_skip_first_line(buf_as_str(&text));
     assert_true(reaction_line_parse_next(&rest, &line));
     assert_true(line.id == UINT64_MAX && line.normal == -2 && line.burst == 5 && !line.reader_bits);
@@ -173,10 +175,10 @@ static void reaction_of_the_reading_user_is_marked_as_me(void **state)
     reaction_line_add_user(arena, &line, 70);
     reaction_line_add_user(arena, &line, 71);
     reaction_line_append(&text, &line);
-    reaction_text_set_reader(buf_as_str(&text), 72);
+    reaction_text_write_reader_id(buf_as_str(&text), 72);
     assert_non_null(strstr(str_dup_cstring(arena, as_shown()), "\"me\":false"));
     buf_reset(&shown);
-    reaction_text_set_reader(buf_as_str(&text), 71);
+    reaction_text_write_reader_id(buf_as_str(&text), 71);
     assert_non_null(strstr(str_dup_cstring(arena, as_shown()), "\"me\":true,\"me_burst\":false"));
 }
 

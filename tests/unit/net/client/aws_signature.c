@@ -69,7 +69,7 @@ static void aws_put_request_with_an_encoded_name_is_signed(void **state)
         { STR("x-amz-content-sha256"), str_of(digest) },
     };
     buf_init(&path, 100);
-    aws_append_encoded(&path, STR("/test$file.text"), true);
+    aws_append_percent_encoded(&path, STR("/test$file.text"), true);
     assert_aws_authorization_header(
         &example,
         &(struct aws_request){ .method = "PUT",

@@ -248,7 +248,7 @@ static void begin_with(void (*on_loop)(struct loop *l, void *arg), const char *m
     if (!fetch.request.max_response)
         fetch.request.max_response = 5000;
     fetch.returned = fetch.early = false;
-    loop_call_and_wait(loops_get_loop_at(app.loops, 0), on_loop, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(app.loops, 0), on_loop, NULL);
 }
 
 static void begin(const char *method, const char *url_format, struct str body)
@@ -289,7 +289,7 @@ static int start_guarded(void **state)
 static int stop(void **state)
 {
     (void)state;
-    loop_call_and_wait(loops_get_loop_at(app.loops, 0), free_fetcher_on_loop, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(app.loops, 0), free_fetcher_on_loop, NULL);
     app_stop();
     sem_destroy(&fetch.done);
     return 0;
@@ -318,7 +318,7 @@ static void long_response_is_taken_over_without_copy(void **state)
     fetch.takes = true;
     fetch.request.max_response = LENGTH;
     assert_int_equal(run("GET", "http://127.0.0.1:%d/size?30408704", STR("")), FETCH_OK);
-    loop_call_and_wait(loops_get_loop_at(app.loops, 0), free_fetcher_on_loop, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(app.loops, 0), free_fetcher_on_loop, NULL);
     assert_int_equal(fetch.taken.n, LENGTH);
     for (size_t i = 0; i < LENGTH; i += 4099)
         assert_int_equal(fetch.taken.p[i], 'a' + i % 23);
@@ -395,12 +395,12 @@ static void stop_watching_iterations(struct loop *l, void *arg)
 
 static void fetch_many_and_wait(const char *url_format)
 {
-    loop_call_and_wait(loops_get_loop_at(app.loops, 0), start_watching_iterations, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(app.loops, 0), start_watching_iterations, NULL);
     fetch.request.timeout_ms = 60 * 1000;
     begin_with(start_many_requests_on_loop, "GET", url_format, STR(""));
     for (int i = 0; i < TOGETHER; i++)
         sem_wait(&fetch.done);
-    loop_call_and_wait(loops_get_loop_at(app.loops, 0), stop_watching_iterations, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(app.loops, 0), stop_watching_iterations, NULL);
 }
 
 /* Each completion takes more than the time share of an iteration, so no iteration has two. */
@@ -558,7 +558,7 @@ static void freeing_the_fetcher_ends_running_requests(void **state)
     (void)state;
     begin("GET", "http://127.0.0.1:%d/hold", STR(""));
     app_wait_until(atomic_load(&app.held));
-    loop_call_and_wait(loops_get_loop_at(app.loops, 0), free_fetcher_on_loop, NULL);
+    loop_run_function_and_wait(loops_get_loop_at(app.loops, 0), free_fetcher_on_loop, NULL);
     sem_wait(&fetch.done);
     assert_int_equal(fetch.result, FETCH_UNREACHABLE);
     app_release();

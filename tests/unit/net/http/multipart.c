@@ -156,8 +156,8 @@ static const struct reading readings[] = {
 
 static void describe(struct buf *out, const struct multipart *m)
 {
-    for (size_t i = 0; i < multipart_part_count(m); i++) {
-        const struct multipart_part *p = multipart_part_at(m, i);
+    for (size_t i = 0; i < multipart_get_part_count(m); i++) {
+        const struct multipart_part *p = multipart_get_part_at(m, i);
 
         buf_printf(out, "%s", p->name);
         if (p->filename)
@@ -249,10 +249,10 @@ static void multipart_parts_are_found_by_name(void **state)
     assert_int_equal(multipart_feed(m, STR(FIELD("a", "1") FIELD("b", "2") FIELD("b", "3") END)),
                      OK);
     assert_int_equal(multipart_finish(m), OK);
-    assert_int_equal(multipart_part_count(m), 3);
+    assert_int_equal(multipart_get_part_count(m), 3);
     assert_str(buf_as_str(&multipart_find_part(m, STR("b"))->data), "2");
     assert_null(multipart_find_part(m, STR("c")));
-    assert_null(multipart_part_at(m, 3));
+    assert_null(multipart_get_part_at(m, 3));
     multipart_free(m);
 }
 

@@ -151,7 +151,7 @@ static void client_disconnect_does_not_disturb_its_running_call(void **state)
 
 static void check_loop_is_stopping(struct loop *l, void *arg)
 {
-    *(bool *)arg &= app.server->server_loops[loop_index(l)]->stopping;
+    *(bool *)arg &= app.server->server_loops[loop_get_index(l)]->stopping;
 }
 
 static bool every_loop_stops(void)
@@ -159,7 +159,7 @@ static bool every_loop_stops(void)
     bool all = true;
 
     for (unsigned i = 0; i < APP_LOOPS; i++)
-        loop_call_and_wait(loops_get_loop_at(app.loops, i), check_loop_is_stopping, &all);
+        loop_run_function_and_wait(loops_get_loop_at(app.loops, i), check_loop_is_stopping, &all);
     return all;
 }
 

@@ -364,7 +364,7 @@ static void clients_without_account_share_a_fifth_of_the_body_budget(void **stat
     assert_false(body_budget_reserve(b, &(struct body_budget_owner){ 5, 9 },
                                      1)); /* an account gets at most a third */
     assert_true(body_budget_reserve(b, &(struct body_budget_owner){ 4, 0 }, 100));
-    assert_int_equal(body_budget_used(b), 800);
+    assert_int_equal(body_budget_get_reserved_bytes(b), 800);
     body_budget_unref(b);
 }
 

@@ -45,11 +45,11 @@ static void websocket_echoes_messages(void **state)
     (void)state;
     wire_send_text(&w, "one");
     wire_expect(&w, 1, "one");
-    wire_send_frame(&w, 2, "two", 3);
+    api_client_send_websocket_frame(&w, 2, "two", 3);
     wire_expect(&w, 2, "two");
     wire_send_text(&w, "who");
     wire_expect(&w, 1, "127.0.0.1");
-    wire_send_frame(&w, 9, "are you there", 13);
+    api_client_send_websocket_frame(&w, 9, "are you there", 13);
     wire_expect(&w, 10, "are you there");
     close(w.fd);
     app_wait_until(atomic_load(&app.closed) == 1);
@@ -66,7 +66,7 @@ static void websocket_echoes_large_messages(void **state)
     (void)state;
     for (size_t i = 0; i < LENGTH; i++)
         sent[i] = (char)('a' + i % 17);
-    wire_send_frame(&w, 1, sent, LENGTH);
+    api_client_send_websocket_frame(&w, 1, sent, LENGTH);
     assert_int_equal(wire_read_frame(&w, got, LENGTH + 1, &n), 1);
     assert_int_equal(n, LENGTH);
     assert_memory_equal(got, sent, LENGTH);
@@ -88,7 +88,7 @@ static void long_websocket_message_is_sent_in_pieces_before_later_ones(void **st
     wire_expect(&w, 1, "come");
     for (int round = 0; round < 2; round++) {
         wire_send_text(&w, "long");
-        wire_send_frame(&w, 9, "still there", 11);
+        api_client_send_websocket_frame(&w, 9, "still there", 11);
         app_run_loop_iterations(50);
         assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 2);
         assert_int_equal(n, APP_LONG);
@@ -155,9 +155,9 @@ static void peer_that_does_not_read_gets_one_pong_for_many_pings(void **state)
     wire_handshake(&w, "/patient");
     memset(text, 'a', LENGTH);
     for (int i = 0; i < MESSAGES; i++) /* more than the kernel buffers */
-        wire_send_frame(&w, 2, text, LENGTH);
+        api_client_send_websocket_frame(&w, 2, text, LENGTH);
     for (int i = 0; i < PINGS; i++)
-        wire_send_frame(&w, 9, number, (size_t)sprintf(number, "%d", i));
+        api_client_send_websocket_frame(&w, 9, number, (size_t)sprintf(number, "%d", i));
     wire_send_text(&w, "end");
     app_wait_until(atomic_load(&app.ends) == 1); /* the message was sent completely */
     int texts = 0, pongs = 0;
@@ -207,10 +207,10 @@ static void control_frames_are_rate_limited(void **state)
         struct api_client w = open_socket();
 
         for (int i = 0; i < 600; i++)
-            wire_send_frame(&w, kinds[k], "x", 1);
+            api_client_send_websocket_frame(&w, kinds[k], "x", 1);
         wire_send_text(&w, "still here");
         read_until(&w, 1, 10, got, &n);
-        wire_send_frame(&w, kinds[k], "x", 1);
+        api_client_send_websocket_frame(&w, kinds[k], "x", 1);
         read_until(&w, 8, 10, got, &n);
         assert_true(n >= 2);
         assert_int_equal((unsigned char)got[0] << 8 | (unsigned char)got[1], 1008);
@@ -225,7 +225,7 @@ static void websocket_message_above_the_limit_closes_the_connection(void **state
     char *sent = calloc(1, 100001);
 
     (void)state;
-    wire_send_frame(&w, 2, sent, 100001);
+    api_client_send_websocket_frame(&w, 2, sent, 100001);
     free(sent);
     wire_expect_close(&w, 1009);
     expect_end(&w);
@@ -280,7 +280,7 @@ static void close_by_the_application_reports_the_close_code_of_the_peer(void **s
     wire_send_text(&w, "close");
     wire_send_text(&w, "not answered any more");
     wire_expect_close(&w, 4000);
-    wire_send_frame(&w, 8, "\x0f\xa1", 2); /* 4001 */
+    api_client_send_websocket_frame(&w, 8, "\x0f\xa1", 2); /* 4001 */
     expect_end(&w);
     app_wait_until(atomic_load(&app.closed) == 1);
     assert_int_equal(atomic_load(&app.code), 4001);
@@ -305,7 +305,7 @@ static void close_frame_of_the_peer_is_answered(void **state)
     struct api_client w = open_socket();
 
     (void)state;
-    wire_send_frame(&w, 8, "\x03\xe8", 2); /* 1000 */
+    api_client_send_websocket_frame(&w, 8, "\x03\xe8", 2); /* 1000 */
     wire_send_text(&w, "after the end");
     wire_expect_close(&w, 1000);
     expect_end(&w);
@@ -391,7 +391,7 @@ static void server_stop_closes_websockets_with_code_1001(void **state)
     struct api_client w = open_socket();
     pthread_create(&thread, NULL, stop_in_thread, NULL);
     wire_expect_close(&w, 1001);
-    wire_send_frame(&w, 8, "\x03\xe9", 2);
+    api_client_send_websocket_frame(&w, 8, "\x03\xe9", 2);
     expect_end(&w);
     pthread_join(thread, NULL);
     assert_int_equal(atomic_load(&app.shutdowns), 1);

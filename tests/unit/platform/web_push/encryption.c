@@ -67,7 +67,7 @@ static void push_message_fits_into_the_4096_bytes_that_push_services_accept(void
     arena_free(a);
 }
 
-static void only_points_of_the_curve_are_keys(void **state)
+static void push_keys_must_be_points_on_the_curve(void **state)
 {
     struct p256_key_pair pair;
     unsigned char zero[P256_SECRET_BYTES] = { 0 }, most[P256_SECRET_BYTES], seed[48] = { 0 };
@@ -123,7 +123,7 @@ static struct str der_of_signature(struct arena *a, const unsigned char *numbers
 }
 
 /* The claims are those of the example of RFC 8292, section 2.4. */
-static void vapid_token_names_service_time_and_contact_and_is_signed(void **state)
+static void vapid_token_is_signed_with_audience_and_contact(void **state)
 {
     struct arena *a = arena_new();
     struct p256_key_pair key;
@@ -162,8 +162,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(push_message_is_encrypted_as_in_the_example_of_rfc_8291),
         cmocka_unit_test(push_message_fits_into_the_4096_bytes_that_push_services_accept),
-        cmocka_unit_test(only_points_of_the_curve_are_keys),
-        cmocka_unit_test(vapid_token_names_service_time_and_contact_and_is_signed),
+        cmocka_unit_test(push_keys_must_be_points_on_the_curve),
+        cmocka_unit_test(vapid_token_is_signed_with_audience_and_contact),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

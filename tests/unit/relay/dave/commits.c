@@ -23,7 +23,7 @@ static void member_with_an_invalid_commit_is_added_again(void **state)
     assert_int_equal(dave_hall.counters.resets, 0);
 }
 
-static void group_is_reset_if_all_report_an_invalid_commit(void **state)
+static void group_is_reset_if_all_members_report_a_bad_commit(void **state)
 {
     (void)state;
     dave_client_range_join(1, 3);
@@ -209,7 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DAVE_TEST(member_with_an_invalid_commit_is_added_again),
-        DAVE_TEST(group_is_reset_if_all_report_an_invalid_commit),
+        DAVE_TEST(group_is_reset_if_all_members_report_a_bad_commit),
         DAVE_TEST(member_with_reported_invalid_commits_may_not_commit),
         DAVE_TEST(commit_that_removes_a_member_is_checked),
         DAVE_TEST(commit_with_adds_needs_a_welcome_for_each_member),

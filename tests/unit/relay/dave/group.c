@@ -317,8 +317,8 @@ static void key_package_before_the_session_description_is_ignored(void **state)
     assert_int_equal(dave_room_join(dave_hall.room, 2, 1, dave_hall.now), 1);
     assert_int_equal(dave_client_send_package(&dave_hall.clients[2]), DAVE_OUTDATED);
     expect_dave_received(2, DAVE_EXTERNAL_SENDER, 0);
-    dave_room_on_description_sent(dave_hall.room, 2, 1, dave_hall.now);
-    dave_room_on_description_sent(dave_hall.room, 2, 1, dave_hall.now);
+    dave_room_on_session_description_sent(dave_hall.room, 2, 1, dave_hall.now);
+    dave_room_on_session_description_sent(dave_hall.room, 2, 1, dave_hall.now);
     dave_hall_settle(10);
     expect_dave_received(2, DAVE_EXTERNAL_SENDER, 1);
 }
@@ -343,7 +343,7 @@ static void large_room_gets_one_message_of_proposals_per_second(void **state)
         assert_true(dave_hall.proposed_at[i] - dave_hall.proposed_at[i - 1] >= DAVE_BATCH_MS);
 }
 
-static void hundred_members_are_encrypted_and_101_are_not(void **state)
+static void calls_with_up_to_100_members_are_encrypted(void **state)
 {
     (void)state;
     dave_client_range_join(1, 100);
@@ -496,7 +496,7 @@ int main(void)
         DAVE_TEST(key_packages_are_checked_and_limited),
         DAVE_TEST(key_package_before_the_session_description_is_ignored),
         DAVE_TEST(large_room_gets_one_message_of_proposals_per_second),
-        DAVE_TEST(hundred_members_are_encrypted_and_101_are_not),
+        DAVE_TEST(calls_with_up_to_100_members_are_encrypted),
         DAVE_TEST(many_joins_and_leaves_before_the_first_commit_form_a_group),
         DAVE_TEST(random_joins_and_leaves_end_with_a_common_group),
         DAVE_TEST(json_messages_have_the_documented_members),

@@ -209,8 +209,8 @@ static void commit_and_welcome_of_the_davey_library_are_read(void **state)
     assert_int_equal(c.reference_count, 2);
     assert_false(c.has_path);
     assert_true(mls_commit_verify_path(&c));
-    assert_memory_equal(mls_commit_reference_at(&c, 0), c.references.p + 2, MLS_HASH);
-    assert_memory_equal(mls_commit_reference_at(&c, 1), c.references.p + 36, MLS_HASH);
+    assert_memory_equal(mls_commit_proposal_reference_at(&c, 0), c.references.p + 2, MLS_HASH);
+    assert_memory_equal(mls_commit_proposal_reference_at(&c, 1), c.references.p + 36, MLS_HASH);
     assert_true(mls_welcome_read(&r, &w));
     assert_int_equal(r.rest.n, 0);
     assert_int_equal(w.secret_count, 2);

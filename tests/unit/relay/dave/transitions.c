@@ -40,7 +40,7 @@ static void transition_does_not_wait_for_a_member_that_left(void **state)
     expect_dave_group();
 }
 
-static void changes_during_a_transition_wait_for_its_end(void **state)
+static void group_changes_wait_for_the_running_transition(void **state)
 {
     (void)state;
     dave_client_range_join(1, 3);
@@ -177,7 +177,7 @@ static void late_participant_gets_the_dave_version_of_the_room(void **state)
     c->here = true;
     buf_init(&c->package, MLS_KEY_PACKAGE);
     assert_int_equal(dave_room_join(dave_hall.room, 3, 1, dave_hall.now), 1);
-    dave_room_on_description_sent(dave_hall.room, 3, 0, dave_hall.now);
+    dave_room_on_session_description_sent(dave_hall.room, 3, 0, dave_hall.now);
     assert_int_equal(dave_hall.queue[dave_hall.first].message.op, DAVE_PREPARE_EPOCH);
     assert_int_equal(dave_hall.queue[dave_hall.first + 1].message.op, DAVE_EXTERNAL_SENDER);
     uint64_t epoch = dave_hall.epoch;
@@ -191,8 +191,8 @@ static void late_participant_gets_the_dave_version_of_the_room(void **state)
     c = &dave_hall.clients[4];
     c->here = true;
     dave_room_join(dave_hall.room, 4, 1, dave_hall.now);
-    dave_room_on_description_sent(dave_hall.room, 4, 1,
-                                  dave_hall.now); /* the room was downgraded meanwhile */
+    dave_room_on_session_description_sent(dave_hall.room, 4, 1,
+                                          dave_hall.now); /* the room was downgraded meanwhile */
     dave_hall_settle(100);
     expect_dave_received(4, DAVE_PREPARE_TRANSITION, 1);
     assert_int_equal(c->transition, 0);
@@ -216,7 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DAVE_TEST(transition_ends_after_2_seconds_without_an_answer),
         DAVE_TEST(transition_does_not_wait_for_a_member_that_left),
-        DAVE_TEST(changes_during_a_transition_wait_for_its_end),
+        DAVE_TEST(group_changes_wait_for_the_running_transition),
         DAVE_TEST(dave_transition_ids_wrap_around_to_1),
         DAVE_TEST(client_without_dave_downgrades_the_room),
         DAVE_TEST(encryption_begins_when_the_last_plain_client_leaves),

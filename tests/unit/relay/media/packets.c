@@ -52,7 +52,7 @@ static void ssrcs_with_the_cookie_of_stun_are_not_allowed(void **state)
 }
 
 /* Authentic packets are never dropped: another stream of the sender continues the numbers. */
-static void authentic_rtp_streams_continue_the_numbering(void **state)
+static void new_rtp_stream_of_a_sender_continues_the_numbering(void **state)
 {
     struct rtp_stream s = { 0 };
     struct rtp_packet p = { .sequence = 65535, .timestamp = 960000 };
@@ -80,7 +80,7 @@ static void ip_discovery_reply_has_74_bytes(void **state)
     unsigned char out[PACKET_DISCOVERY_SIZE];
 
     (void)state;
-    packet_write_discovery_reply(0x01020304, STR("203.0.113.9"), 50001, out);
+    packet_write_ip_discovery_reply(0x01020304, STR("203.0.113.9"), 50001, out);
     assert_memory_equal(out,
                         "\0\2\0\106\1\2\3\4"
                         "203.0.113.9\0",
@@ -301,7 +301,7 @@ int main(void)
         cmocka_unit_test(voice_datagram_kinds_are_recognized),
         cmocka_unit_test(ip_discovery_reply_has_74_bytes),
         cmocka_unit_test(ssrcs_with_the_cookie_of_stun_are_not_allowed),
-        cmocka_unit_test(authentic_rtp_streams_continue_the_numbering),
+        cmocka_unit_test(new_rtp_stream_of_a_sender_continues_the_numbering),
         cmocka_unit_test(truncated_rtp_headers_are_refused),
         cmocka_unit_test(replay_window_accepts_each_number_once),
         cmocka_unit_test(replay_window_remembers_all_numbers_within_it),

@@ -16,7 +16,8 @@ static int64_t send_packet(struct sender *s, uint16_t sequence, int64_t at_ns)
     uint64_t number;
 
     assert_true(rtp_extend_sequence(&s->highest, &p, &number));
-    int64_t more = quality_record_packet(&s->quality, &s->highest, number, p.timestamp, at_ns);
+    int64_t more =
+        media_quality_record_packet(&s->quality, &s->highest, number, p.timestamp, at_ns);
     rtp_update_highest_position(&s->highest, &p, number);
     return more;
 }

@@ -77,7 +77,7 @@ static enum dtls_state deliver_to_server(struct browser *b, struct dtls *d, enum
     for (long at = 0; at + 13 <= left;) {
         long n = 13 + ((unsigned char)copy[at + 11] << 8 | (unsigned char)copy[at + 12]);
 
-        state = dtls_receive(d, str_slice(copy + at, (size_t)n));
+        state = dtls_receive_datagram(d, str_slice(copy + at, (size_t)n));
         at += n;
     }
     return state;
@@ -238,7 +238,7 @@ static void lost_dtls_messages_are_sent_again_after_timeout(void **state)
     browser_close(&b);
 }
 
-static void malformed_records_are_ignored(void **state)
+static void malformed_dtls_records_are_ignored(void **state)
 {
     struct browser b;
     char bent[200] = "\x16\xfe\xfd\0\0\0\0\0\0\0\1\0\5abcde";
@@ -248,13 +248,13 @@ static void malformed_records_are_ignored(void **state)
     struct dtls *d = dtls_new(identity, str_of(b.fingerprint));
     for (size_t n = 0; n < sizeof bent; n++) {
         bent[0] = (char)(20 + n % 44);
-        dtls_receive(d, str_slice(bent, n));
+        dtls_receive_datagram(d, str_slice(bent, n));
     }
     dtls_free(d);
     browser_close(&b);
 }
 
-static void records_are_distinguished_from_other_datagrams(void **state)
+static void dtls_records_are_recognised_among_other_datagrams(void **state)
 {
     (void)state;
     assert_true(dtls_is_record(STR("\x16\xfe\xff\0\0\0\0\0\0\0\0\0\0")));
@@ -272,8 +272,8 @@ int main(void)
         cmocka_unit_test(client_without_certificate_is_refused),
         cmocka_unit_test(client_without_srtp_is_refused),
         cmocka_unit_test(lost_dtls_messages_are_sent_again_after_timeout),
-        cmocka_unit_test(malformed_records_are_ignored),
-        cmocka_unit_test(records_are_distinguished_from_other_datagrams),
+        cmocka_unit_test(malformed_dtls_records_are_ignored),
+        cmocka_unit_test(dtls_records_are_recognised_among_other_datagrams),
     };
 
     identity = dtls_identity_new();

@@ -36,7 +36,7 @@ static void offer_of_a_browser_is_parsed(void **state)
     assert_int_equal(offer.transport_cc_id, 3);
 }
 
-static void whole_sdp_with_line_ends_of_the_network_is_parsed(void **state)
+static void whole_sdp_with_crlf_line_ends_is_parsed(void **state)
 {
     struct sdp_offer offer;
 
@@ -50,7 +50,7 @@ static void whole_sdp_with_line_ends_of_the_network_is_parsed(void **state)
     assert_int_equal(offer.transport_cc_id, -1);
 }
 
-static void missing_or_malformed_parts_are_refused(void **state)
+static void sdp_with_missing_or_malformed_lines_is_refused(void **state)
 {
     (void)state;
     assert_true(parses(CREDENTIALS "a=fingerprint:sha-256 " HASH));
@@ -67,7 +67,7 @@ static void missing_or_malformed_parts_are_refused(void **state)
         parses("a=ice-ufrag:Xk 3p\na=ice-pwd:0yJx3n6hq3t7v9w1z5b8d2\na=fingerprint:sha-256 " HASH));
 }
 
-static void more_fingerprints_than_fit_are_ignored(void **state)
+static void excess_fingerprints_of_an_sdp_offer_are_ignored(void **state)
 {
     char text[16000] = CREDENTIALS;
     struct sdp_offer offer;
@@ -94,7 +94,7 @@ static void payload_types_out_of_range_are_ignored(void **state)
     assert_int_equal(offer.transport_cc_id, -1);
 }
 
-static void answer_has_all_lines_that_clients_need(void **state)
+static void sdp_answer_has_all_lines_that_clients_need(void **state)
 {
     struct sdp_candidate candidates[] = { { STR_INIT("203.0.113.5"), 50000 },
                                           { STR_INIT("2001:db8::1"), 50000 } };
@@ -115,11 +115,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(offer_of_a_browser_is_parsed),
-        cmocka_unit_test(whole_sdp_with_line_ends_of_the_network_is_parsed),
-        cmocka_unit_test(missing_or_malformed_parts_are_refused),
-        cmocka_unit_test(more_fingerprints_than_fit_are_ignored),
+        cmocka_unit_test(whole_sdp_with_crlf_line_ends_is_parsed),
+        cmocka_unit_test(sdp_with_missing_or_malformed_lines_is_refused),
+        cmocka_unit_test(excess_fingerprints_of_an_sdp_offer_are_ignored),
         cmocka_unit_test(payload_types_out_of_range_are_ignored),
-        cmocka_unit_test(answer_has_all_lines_that_clients_need),
+        cmocka_unit_test(sdp_answer_has_all_lines_that_clients_need),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,7 +238,7 @@ static void replayed_packets_are_refused(void **state)
     }
 }
 
-static void every_changed_or_missing_byte_is_refused(void **state)
+static void srtp_packet_with_any_changed_byte_is_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < VECTORS; i++) {
@@ -316,7 +316,7 @@ static int forward_to_browser(struct srtp *s, uint64_t number, bool audio)
 {
     struct decrypted_rtp_packet p = plain_packet((uint16_t)number), got;
     unsigned char out[SRTP_MAX];
-    size_t n = srtp_forward(s, &p, number, audio, out);
+    size_t n = srtp_encrypt_forwarded_packet(s, &p, number, audio, out);
 
     if (!n)
         return -1;
@@ -351,7 +351,7 @@ static void forwarded_packets_continue_after_a_pause(void **state)
 
 /* Browsers request a key frame when packets seem to be lost, so the pause of a video stays visible.
  */
-static void forwarded_video_continues_with_a_gap(void **state)
+static void gap_in_forwarded_video_stays_visible_in_numbers(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     uint64_t number = (UINT64_C(1) << 32) + 1000;
@@ -372,14 +372,14 @@ static void forwarded_video_continues_after_a_restart(void **state)
     unsigned char out[SRTP_MAX];
 
     (void)state;
-    assert_true(srtp_forward(s, &p, 30000, false, out) > 0);
-    size_t n = srtp_forward(s, &restarted, 30001, false, out);
+    assert_true(srtp_encrypt_forwarded_packet(s, &p, 30000, false, out) > 0);
+    size_t n = srtp_encrypt_forwarded_packet(s, &restarted, 30001, false, out);
     assert_true(srtp_decrypt(s, str_slice((const char *)out, n), &got));
     assert_int_equal(got.header[2] << 8 | got.header[3], 30000 + 2048);
     srtp_free(s);
 }
 
-static void forgotten_streams_begin_again(void **state)
+static void srtp_streams_of_a_forgotten_sender_start_again(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     struct decrypted_rtp_packet p = plain_packet(1000), old = plain_packet(10), other = old;
@@ -411,7 +411,7 @@ static void only_sixteen_srtp_streams_are_accepted(void **state)
     srtp_free(s);
 }
 
-static void an_extension_longer_than_the_packet_is_refused(void **state)
+static void rtp_extension_longer_than_the_packet_is_refused(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char bytes[SRTP_MAX], out[SRTP_MAX];
@@ -436,16 +436,16 @@ int main(void)
         cmocka_unit_test(packets_of_libsrtp_are_decrypted),
         cmocka_unit_test(encrypted_packets_equal_those_of_libsrtp),
         cmocka_unit_test(replayed_packets_are_refused),
-        cmocka_unit_test(every_changed_or_missing_byte_is_refused),
+        cmocka_unit_test(srtp_packet_with_any_changed_byte_is_refused),
         cmocka_unit_test(srtp_packet_index_is_never_encrypted_twice),
         cmocka_unit_test(srtp_packet_before_the_first_one_is_refused),
         cmocka_unit_test(srtp_sequence_rollovers_are_counted_by_both_sides),
         cmocka_unit_test(forwarded_packets_continue_after_a_pause),
-        cmocka_unit_test(forwarded_video_continues_with_a_gap),
+        cmocka_unit_test(gap_in_forwarded_video_stays_visible_in_numbers),
         cmocka_unit_test(forwarded_video_continues_after_a_restart),
-        cmocka_unit_test(forgotten_streams_begin_again),
+        cmocka_unit_test(srtp_streams_of_a_forgotten_sender_start_again),
         cmocka_unit_test(only_sixteen_srtp_streams_are_accepted),
-        cmocka_unit_test(an_extension_longer_than_the_packet_is_refused),
+        cmocka_unit_test(rtp_extension_longer_than_the_packet_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void request_of_rfc_5769_is_parsed_and_verified(void **state)
     assert_false(stun_verify_integrity(&request, STR("VOkJxbRl1RmTxUk/WvJxBs")));
 }
 
-static void response_has_the_address_and_can_be_verified(void **state)
+static void stun_response_has_client_address_and_integrity(void **state)
 {
     unsigned char bytes[200], out[STUN_MAX_RESPONSE];
     struct stun_address four = { { 192, 0, 2, 1 }, 4, 32853 }, six = { { 0x20, 1 }, 16, 1 };
@@ -115,7 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(request_of_rfc_5769_is_parsed_and_verified),
-        cmocka_unit_test(response_has_the_address_and_can_be_verified),
+        cmocka_unit_test(stun_response_has_client_address_and_integrity),
         cmocka_unit_test(changed_and_truncated_requests_are_refused),
         cmocka_unit_test(requests_without_user_name_or_integrity_are_refused),
         cmocka_unit_test(other_datagrams_are_not_recognized_as_stun),

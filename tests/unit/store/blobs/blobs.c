@@ -64,24 +64,24 @@ static void blob_check_compares_files_with_their_rows(void **state)
              "values (1, 'files/1/a', 0, 5, 0, '%s')",
              digest);
     no_error(store_do(s, sql));
-    no_error(file_rows_check_blobs(s, &r));
+    no_error(file_rows_compare_with_all_blobs(s, &r));
     assert_int_equal(r.files, 1);
     assert_int_equal(r.bytes, 5);
 
     no_error(blob_put(s, "files/1/a", STR("jello")));
-    assert_int_equal(file_rows_check_blobs(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(file_rows_compare_with_all_blobs(s, &r), ERR_FILE_DAMAGED);
     no_error(blob_put(s, "files/1/a", STR("hell")));
-    assert_int_equal(file_rows_check_blobs(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(file_rows_compare_with_all_blobs(s, &r), ERR_FILE_DAMAGED);
     no_error(blob_delete(s, "files/1/a"));
-    assert_int_equal(file_rows_check_blobs(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(file_rows_compare_with_all_blobs(s, &r), ERR_FILE_DAMAGED);
     assert_int_equal(r.damaged, 1);
     no_error(store_do(s, "update files set gone = 1"));
-    no_error(file_rows_check_blobs(s, &r));
+    no_error(file_rows_compare_with_all_blobs(s, &r));
 
     /* Rows of old versions have neither size nor digest. */
     no_error(store_do(s, "update files set gone = 0, size = 0, digest = ''"));
     no_error(blob_put(s, "files/1/a", STR("anything")));
-    no_error(file_rows_check_blobs(s, &r));
+    no_error(file_rows_compare_with_all_blobs(s, &r));
 }
 
 static void deleted_blob_is_not_found(void **state)
@@ -199,7 +199,7 @@ static bool copy_is_cached(struct store *s, const char *name)
 {
     int64_t size;
     int fd;
-    bool near = blob_open_locally(s, name, &fd, &size);
+    bool near = blob_open_without_network(s, name, &fd, &size);
 
     if (near)
         close(fd);

@@ -176,7 +176,7 @@ static void position_of_a_failed_transaction_is_reported_as_aborted(void **state
     f->options.workers = 1;
     no_error(store_open(&f->options, &f->store));
     voided.count = 0;
-    store_on_log_position_aborted(f->store, record_aborted_position, NULL);
+    store_set_aborted_log_position_callback(f->store, record_aborted_position, NULL);
     no_error(store_run_transaction_and_wait(f->store, STORE_WRITE, NULL, log_something, NULL));
     for (unsigned i = 0; i < 2; i++) {
         test_postgres_do(f->postgres, refusals[i]);

@@ -131,7 +131,7 @@ static void ids_continue_after_those_of_a_node_whose_clock_is_ahead(void **state
     sem_destroy(&finished);
 }
 
-static void id_of_a_wrong_clock_is_ignored(void **state)
+static void id_of_a_node_with_a_wrong_clock_is_ignored(void **state)
 {
     struct fixture *f = *state;
     sem_t finished;
@@ -155,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         store_test(id_is_created_again_if_a_greater_one_was_committed),
         store_test(ids_continue_after_those_of_a_node_whose_clock_is_ahead),
-        store_test(id_of_a_wrong_clock_is_ignored),
+        store_test(id_of_a_node_with_a_wrong_clock_is_ignored),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -424,7 +424,7 @@ static void store_close_completes_loop_reads(void **state)
     }
     for (int i = 0; i < READS_PER_ROUND_TRIP; i++)
         b.reads[i].one.work.arena = arena_new();
-    loop_call_and_wait(loops_get_loop_at(loops, 0), batch_submit, &b);
+    loop_run_function_and_wait(loops_get_loop_at(loops, 0), batch_submit, &b);
     store_close(f->store);
     f->store = NULL;
     for (int i = 0; i < READS_PER_ROUND_TRIP; i++)

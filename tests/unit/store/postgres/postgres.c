@@ -197,7 +197,7 @@ static void nodes_share_a_database_only_if_all_set_the_shared_option(void **stat
     store_close(f->store);
     no_error(open_node(f, 1, true, &one));
     no_error(open_node(f, 2, true, &two));
-    assert_int_equal(process_identity_node_number(store_process_identity(two)), 2);
+    assert_int_equal(node_number_of_process_identity(store_process_identity(two)), 2);
     assert_int_equal(open_node(f, 2, true, &f->store), ERR_UNAVAILABLE);
     assert_int_equal(open_node(f, 3, false, &f->store), ERR_UNAVAILABLE);
     store_close(one);

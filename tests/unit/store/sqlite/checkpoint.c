@@ -152,7 +152,7 @@ static void idle_event_loop_does_not_prevent_a_wal_restart(void **state)
 
     turning = f->store;
     struct loops *loops = loops_start(1, on_loop_iteration_end, NULL);
-    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_read_on_loop, one);
+    loop_run_function_and_wait(loops_get_loop_at(loops, 0), submit_read_on_loop, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     write_until_wal_restarts_three_times(f);

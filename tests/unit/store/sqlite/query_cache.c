@@ -88,7 +88,7 @@ static bool run_cached_query(struct question *q)
     uint64_t before = ((struct sqlite *)asked)->readers[0] ? given() : 0;
 
     now = q;
-    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_query_on_loop, one);
+    loop_run_function_and_wait(loops_get_loop_at(loops, 0), submit_query_on_loop, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     test_works_free(one, 1);
@@ -550,7 +550,7 @@ static const char *user_name(struct tx *tx, int64_t id, bool fresh)
 
 static void read_parts(struct tx *tx, struct arena *arena, int64_t id, struct buf *out)
 {
-    struct arena *before = tx_switch_arena(tx, arena);
+    struct arena *before = tx_replace_arena(tx, arena);
     struct rows r;
 
     no_error(tx_query(tx,
@@ -560,7 +560,7 @@ static void read_parts(struct tx *tx, struct arena *arena, int64_t id, struct bu
     while (rows_next(&r))
         buf_printf(out, "%.*s %lld,", STR_ARGS(row_text(&r, 0)), (long long)row_int(&r, 1));
     no_error(rows_end(&r));
-    tx_switch_arena(tx, before);
+    tx_replace_arena(tx, before);
 }
 
 static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
@@ -634,7 +634,7 @@ static void read_view_on_loop_thread(struct view *v,
 
     viewed = v;
     one->work.run = run;
-    loop_call_and_wait(loops_get_loop_at(loops, 0), submit_view, one);
+    loop_run_function_and_wait(loops_get_loop_at(loops, 0), submit_view, one);
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     test_works_free(one, 1);

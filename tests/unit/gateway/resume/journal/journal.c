@@ -71,7 +71,7 @@ static void journal_finds_the_resume_point_for_every_sequence_number(void **stat
 {
     (void)state;
     static struct memory m;
-    struct journal_slot slot = { .loop_index = 0 };
+    struct journal_slot slot = { .loop_get_index = 0 };
 
     srand(7);
     for (uint64_t number = 1000; m.seq < LONGEST - 2; number += 1 + (uint64_t)(rand() % 3)) {
@@ -94,7 +94,7 @@ static void half_written_journal_entry_is_ignored(void **state)
 {
     (void)state;
     static struct memory m;
-    struct journal_slot slot = { .loop_index = 0 };
+    struct journal_slot slot = { .loop_get_index = 0 };
 
     for (uint64_t number = 1000; number < 1600; number++) {
         record_dispatch_in_journal(&m, &slot, number % 5 ? NUMBER_TRANSIENT : number);
@@ -108,7 +108,7 @@ static void half_written_journal_entry_is_ignored(void **state)
 static void incomplete_journal_slot_is_not_used_for_resume(void **state)
 {
     (void)state;
-    struct journal_slot good = { .loop_index = 0, .first = 3, .seq = 3, .base = 70 }, bad;
+    struct journal_slot good = { .loop_get_index = 0, .first = 3, .seq = 3, .base = 70 }, bad;
     uint64_t seen = 0;
 
     journal_record_dispatch(&good, 4, 80);
@@ -127,7 +127,7 @@ static void incomplete_journal_slot_is_not_used_for_resume(void **state)
     bad.tasks = 1;
     assert_false(journal_slot_find_last_event_before_seq(&bad, 95, 4, &seen));
     bad = good;
-    bad.loop_index =
+    bad.loop_get_index =
         JOURNAL_IN_TRANSIT; /* moving between two loops: no loop is responsible for it */
     assert_true(journal_slot_find_last_event_before_seq(&bad, 95, 4, &seen));
     assert_int_equal(seen, 80);
@@ -238,7 +238,7 @@ static void scene_copy(struct stored_scene *s)
 static void move_session_off_its_loop(struct stored_scene *s, uint64_t pending)
 {
     s->slot.base = s->m.position > s->slot.base ? s->m.position : s->slot.base;
-    s->slot.loop_index = JOURNAL_IN_TRANSIT;
+    s->slot.loop_get_index = JOURNAL_IN_TRANSIT;
     s->whole = true;
     scene_copy(s);
     s->pending = pending;
@@ -249,7 +249,7 @@ static void move_session_back_to_its_loop(struct stored_scene *s)
     record_dispatch_in_journal(&s->m, &s->slot, s->pending);
     s->pending = 0;
     s->slot.base = s->m.position;
-    s->slot.loop_index = 0;
+    s->slot.loop_get_index = 0;
     s->whole = true;
 }
 
@@ -419,13 +419,13 @@ static struct replica_reply request_from_replica(struct journal_replicas *k, uin
 }
 
 /* The session moved from a node that died to another one, which died, too. */
-static void copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one(void **state)
+static void replicas_of_two_owners_of_one_session_coexist(void **state)
 {
     (void)state;
     struct journal_replicas *asker = journal_replicas_new(SENDER + 100),
                             *k = journal_replicas_new(SENDER + 101);
     struct arena *arena = arena_new();
-    struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0 };
+    struct journal_slot slot = { .first = 10, .seq = 10, .loop_get_index = 0 };
     struct found_journal_session entry;
     struct buf b;
 
@@ -454,7 +454,7 @@ static void copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one(void
     arena_free(arena);
 }
 
-static void announce_replica_node(struct journal_replicas *k, uint32_t identity)
+static void announce_replica_node_of_same_version(struct journal_replicas *k, uint32_t identity)
 {
     struct buf b;
 
@@ -476,9 +476,9 @@ static void node_without_a_replica_replies_that_it_has_none(void **state)
     map_init(&without_copy);
     /* A node that has just started does not know yet which nodes have copies. */
     assert_false(all_replica_nodes_are_in_set(asker, OWNER, &without_copy));
-    announce_replica_node(asker, ASKER);
-    announce_replica_node(asker, OTHER);
-    announce_replica_node(asker, OWNER);
+    announce_replica_node_of_same_version(asker, ASKER);
+    announce_replica_node_of_same_version(asker, OTHER);
+    announce_replica_node_of_same_version(asker, OWNER);
     assert_false(all_replica_nodes_are_in_set(asker, OWNER, &without_copy));
     receive_replication_message(asker, &reply.bytes, &arrival);
     assert_int_equal(arrival.number, NUMBER);
@@ -498,7 +498,7 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
                             *asker = journal_replicas_new(SENDER + 100),
                             *another = journal_replicas_new(SENDER + 100);
     struct arena *arena = arena_new();
-    struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0, .tasks = 1 };
+    struct journal_slot slot = { .first = 10, .seq = 10, .loop_get_index = 0, .tasks = 1 };
     struct found_journal_session entry;
 
     receive_journal_slot_of_replica(k, 0, 1, NUMBER, &slot);
@@ -541,7 +541,7 @@ static void outdated_replica_update_is_ignored(void **state)
     (void)state;
     struct journal_replicas *k = journal_replicas_new(SENDER + 100);
     struct arena *arena = arena_new();
-    struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .loop_index = 1 };
+    struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .loop_get_index = 1 };
     struct found_journal_session entry;
 
     receive_journal_slot_of_replica(k, 1, 1, NUMBER, &late);
@@ -594,12 +594,13 @@ static void replica_ignores_nodes_with_another_slot_format(void **state)
     struct replica_reply missed;
     receive_replication_message(k, &reply.bytes, &missed);
     assert_true(missed.restart);
-    assert_int_equal(missed.loop_index, 3);
+    assert_int_equal(missed.loop_get_index, 3);
     buf_clear(&missed.bytes);
     journal_replicas_free(k);
 }
 
-static void replica_announce_node(struct journal_replicas *k, uint32_t identity, bool is_ours)
+static void announce_replica_node_of_cluster(struct journal_replicas *k, uint32_t identity,
+                                             bool is_ours)
 {
     struct buf b;
 
@@ -617,12 +618,12 @@ static void only_announced_nodes_are_chosen_as_replicas(void **state)
     const uint32_t all[] = { 2, 5, 7, 9 };
 
     assert_int_equal(choose_replica_node(k, 5, all, 4), 0);
-    replica_announce_node(k, 5, true);
-    replica_announce_node(k, 7, false); /* of another version */
+    announce_replica_node_of_cluster(k, 5, true);
+    announce_replica_node_of_cluster(k, 7, false); /* of another version */
     assert_int_equal(choose_replica_node(k, 5, all, 4), 0);
-    replica_announce_node(k, 2, true);
+    announce_replica_node_of_cluster(k, 2, true);
     assert_int_equal(choose_replica_node(k, 5, all, 4), 2);
-    replica_announce_node(k, 9, true);
+    announce_replica_node_of_cluster(k, 9, true);
     assert_int_equal(choose_replica_node(k, 5, all, 4), 9);
     assert_int_equal(choose_replica_node(k, 5, all, 3), 2);
     assert_int_equal(choose_replica_node(k, 5, all, 4),
@@ -692,7 +693,7 @@ static size_t count_steps(struct round_scene *s, size_t *most)
     s->copies.marked = 0;
     *most = 0;
     for (bool goes_on = true; goes_on; steps++) {
-        goes_on = journal_replication_round_mark_sessions(&s->copies, 0);
+        goes_on = journal_replication_resend_round_mark_sessions(&s->copies, 0);
         size_t bytes = write_marked(s, &count);
         *most = bytes > *most ? bytes : *most;
     }
@@ -724,9 +725,9 @@ static void replication_round_waits_while_much_data_is_unsent(void **state)
     struct round_scene *s = round_scene_new(0);
 
     s->copies.round++;
-    assert_true(journal_replication_round_mark_sessions(&s->copies, (1 << 20) + 1));
+    assert_true(journal_replication_resend_round_mark_sessions(&s->copies, (1 << 20) + 1));
     assert_true(linked_list_is_empty(&s->copies.unsent));
-    assert_true(journal_replication_round_mark_sessions(&s->copies, 1 << 20));
+    assert_true(journal_replication_resend_round_mark_sessions(&s->copies, 1 << 20));
     assert_false(linked_list_is_empty(&s->copies.unsent));
     free_replication_round_fixture(s);
 }
@@ -739,17 +740,17 @@ static void repeated_replication_requests_are_delayed(void **state)
     }; /* a round has just started because of a missed update */
 
     for (int i = 0; i < 100; i++)
-        assert_false(journal_replication_round_is_due(&c, true));
-    assert_false(journal_replication_round_is_due(&c, false));
-    assert_false(journal_replication_round_is_due(&c, false));
-    assert_true(journal_replication_round_is_due(&c, false));
+        assert_false(journal_replication_resend_round_is_due(&c, true));
+    assert_false(journal_replication_resend_round_is_due(&c, false));
+    assert_false(journal_replication_resend_round_is_due(&c, false));
+    assert_true(journal_replication_resend_round_is_due(&c, false));
     c = (struct journal_replication_of_loop){ .round_runs = true };
-    assert_true(journal_replication_round_is_due(&c, true));
+    assert_true(journal_replication_resend_round_is_due(&c, true));
     c = (struct journal_replication_of_loop){ .round_runs = true };
     for (int i = 0; i < 20; i++) /* a long round is finished first */
-        assert_false(journal_replication_round_is_due(&c, false));
+        assert_false(journal_replication_resend_round_is_due(&c, false));
     c.round_runs = false;
-    assert_true(journal_replication_round_is_due(&c, false));
+    assert_true(journal_replication_resend_round_is_due(&c, false));
 }
 
 int main(void)
@@ -763,7 +764,7 @@ int main(void)
         cmocka_unit_test(node_without_a_replica_receives_it_from_another_node),
         cmocka_unit_test(journal_of_another_boot_is_ignored),
         cmocka_unit_test(replica_reports_unusable_slots_with_a_short_reply),
-        cmocka_unit_test(copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one),
+        cmocka_unit_test(replicas_of_two_owners_of_one_session_coexist),
         cmocka_unit_test(node_without_a_replica_replies_that_it_has_none),
         cmocka_unit_test(outdated_replica_update_is_ignored),
         cmocka_unit_test(replica_prune_removes_at_most_1024_sessions_at_once),

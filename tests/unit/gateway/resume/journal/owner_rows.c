@@ -83,7 +83,7 @@ static void rows_of_long_dead_nodes_are_deleted_and_no_others(void **state)
     assert_int_equal(count_of(f, 0), 1);
 }
 
-static void returning_node_restarts_the_waiting_time(void **state)
+static void returning_node_restarts_the_wait_before_deletion(void **state)
 {
     struct fixture *f = *state;
 
@@ -103,7 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         store_test(rows_of_long_dead_nodes_are_deleted_and_no_others),
-        store_test(returning_node_restarts_the_waiting_time),
+        store_test(returning_node_restarts_the_wait_before_deletion),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -24,7 +24,7 @@ static void assert_cbor_integer_equals(struct str bytes, int64_t expected)
     assert_ptr_equal(r.at, r.end);
 }
 
-static void integers_match_the_examples_of_rfc_8949(void **state)
+static void cbor_integers_match_the_examples_of_rfc_8949(void **state)
 {
     (void)state;
     assert_cbor_integer_equals(STR("\x00"), 0);
@@ -38,7 +38,7 @@ static void integers_match_the_examples_of_rfc_8949(void **state)
     assert_cbor_integer_equals(STR("\x39\x03\xe7"), -1000);
 }
 
-static void maps_bytes_and_texts_are_read_in_order(void **state)
+static void cbor_maps_bytes_and_texts_are_read_in_order(void **state)
 {
     struct cbor_reader r = READER("\xa2\x01\x44\x01\x02\x03\x04\x61\x61\x63"
                                   "def");
@@ -56,7 +56,7 @@ static void maps_bytes_and_texts_are_read_in_order(void **state)
     assert_false(cbor_skip(&r));
 }
 
-static void skipping_consumes_whole_items_four_levels_deep(void **state)
+static void skipped_cbor_items_may_nest_four_levels_deep(void **state)
 {
     static const struct str items[] = {
         STR_INIT("\x82\x61\x61\xa1\x61\x62\x61\x63"), /* ["a", {"b": "c"}] */
@@ -80,7 +80,7 @@ static void skipping_consumes_whole_items_four_levels_deep(void **state)
     assert_true(cbor_skip(&less_deep));
 }
 
-static void malformed_and_indefinite_items_are_refused(void **state)
+static void malformed_and_indefinite_cbor_items_are_refused(void **state)
 {
     static const struct str items[] = {
         STR_INIT(""),
@@ -117,10 +117,10 @@ static void malformed_and_indefinite_items_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_match_the_examples_of_rfc_8949),
-        cmocka_unit_test(maps_bytes_and_texts_are_read_in_order),
-        cmocka_unit_test(skipping_consumes_whole_items_four_levels_deep),
-        cmocka_unit_test(malformed_and_indefinite_items_are_refused),
+        cmocka_unit_test(cbor_integers_match_the_examples_of_rfc_8949),
+        cmocka_unit_test(cbor_maps_bytes_and_texts_are_read_in_order),
+        cmocka_unit_test(skipped_cbor_items_may_nest_four_levels_deep),
+        cmocka_unit_test(malformed_and_indefinite_cbor_items_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

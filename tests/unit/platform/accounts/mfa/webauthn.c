@@ -83,7 +83,7 @@ static void es256_and_ed25519_signatures_are_verified(void **state)
     assert_false(verify(ES256_KEY, "30", AUTHENTICATOR_DATA, CLIENT_DATA));
 }
 
-static void keys_of_other_kinds_and_points_off_the_curve_are_refused(void **state)
+static void unsupported_key_types_and_invalid_points_are_refused(void **state)
 {
     static const char *const refused[] = {
         "",
@@ -139,7 +139,7 @@ static void attestation_contains_the_new_credential(void **state)
         webauthn_attestation_parse(hex("a16861757468446174615825" AUTHENTICATOR_DATA), &d));
 }
 
-static void responses_have_either_form_of_base64(void **state)
+static void webauthn_responses_may_be_base64_or_base64url(void **state)
 {
     struct webauthn_response r;
 
@@ -185,10 +185,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(es256_and_ed25519_signatures_are_verified),
-        cmocka_unit_test(keys_of_other_kinds_and_points_off_the_curve_are_refused),
+        cmocka_unit_test(unsupported_key_types_and_invalid_points_are_refused),
         cmocka_unit_test(authenticator_data_is_parsed),
         cmocka_unit_test(attestation_contains_the_new_credential),
-        cmocka_unit_test(responses_have_either_form_of_base64),
+        cmocka_unit_test(webauthn_responses_may_be_base64_or_base64url),
         cmocka_unit_test(client_data_has_type_challenge_and_origin),
     };
 
