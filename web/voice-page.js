@@ -104,11 +104,7 @@ function encryption() {
     "details.e2ee",
     null,
     h("summary", null, icon("unlock"), t("Not end-to-end encrypted")),
-    h(
-      "p",
-      null,
-      t("The server could listen to this call, because this page does not support DAVE encryption."),
-    ),
+    h("p", null, t("The server could listen to this call, because this page does not support DAVE encryption.")),
   );
 }
 
