@@ -10,7 +10,7 @@ static void expect_form(const char *json, const char *form)
     struct buf out;
 
     buf_init(&out, 65536);
-    buf_add_lit(&out, "x"); /* bytes before the payload stay */
+    buf_add_lit(&out, "x"); /* bytes before the payload remain */
     encode_json_for_spacebar(str_of(json), a, &out);
     assert_str(str_skip_bytes(buf_as_str(&out), 1), form);
     assert_int_equal(out.p[0], 'x');
