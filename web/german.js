@@ -143,6 +143,7 @@ export const GERMAN = {
   "Choose a channel": "Wähle einen Kanal",
   Choose: "Wählen",
   "{n} of {most}": "{n} von {most}",
+  "{n} of {most} shown": "{n} von {most} angezeigt",
   "{n} of {least} to {most}": "{n} von {least} bis {most}",
   "Attach files": "Dateien anhängen",
   GIFs: "GIFs",
@@ -1199,8 +1200,8 @@ export const GERMAN = {
   Notifications: "Benachrichtigungen",
   "Keyboard shortcuts": "Tastenkürzel",
   Widget: "Widget",
-  "Other web sites can show who is online and an invite link. Everybody can read it.":
-    "Andere Websites können zeigen, wer online ist, und einen Einladungslink. Jeder kann das lesen.",
+  "Everybody can see who is online and an invite link, on other web sites, too.":
+    "Jeder kann sehen, wer online ist, und einen Einladungslink, auch auf anderen Websites.",
   "Enable the widget": "Widget einschalten",
   "Channel of the invite": "Kanal der Einladung",
   "No invite": "Keine Einladung",

@@ -17,8 +17,8 @@ struct user_settings;
 struct account_creation {
     snowflake user_id;
     struct opt_str invite; /* the invite code used to register */
-    bool guild_required;   /* whether the registration must be refused by a listener, unless the
-                            * invite is for a guild */
+    bool guild_required;   /* whether the account may be created only with an invite to a guild;
+                            * a listener refuses all other registrations */
 };
 struct user_settings_change {
     snowflake user_id;

@@ -237,8 +237,8 @@ enum { TX_DEPENDENCIES_MAX = 256 };
 struct tx_dependencies {
     uint16_t slots[TX_DEPENDENCIES_MAX];
     size_t count;
-    bool is_unknown; /* whether there are too many version slots, or a result depends on more than
-                      * rows: then the caller must not cache the result */
+    bool is_unknown; /* whether the dependencies are not completely known, because they exceed
+                      * `slots` or are not rows, such as the time; then do not cache the result */
 };
 void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 

@@ -276,7 +276,7 @@ enum err voice_on_channel_region_change(struct call *call, const struct channel 
                : OK;
 }
 
-/* Changes the region of the next voice states of a large room. The job uses the region that the
+/* Changes the region of the next batch of voice states of a large room, to the region that the
  * channel has when the job runs. */
 static enum err run_region_change_job(struct call *call, const struct job *job)
 {

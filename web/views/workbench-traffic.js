@@ -55,7 +55,7 @@ export function traffic(app, body) {
     const draw = () => {
       if (paused) return;
       const found = feed.records.filter((r) => fits(r, filters));
-      count.textContent = t("{n} of {most}", { n: found.length, most: feed.records.length });
+      count.textContent = t("{n} of {most} shown", { n: found.length, most: feed.records.length });
       list.set(found);
     };
     const feed = new Feed(draw);

@@ -17,7 +17,8 @@ struct session_release {
     struct list_link link; /* link in the loop's list resume.releases */
     struct gateway_loop *gateway_loop;
     struct session_move_message move; /* the request, then the reply */
-    /* Number of an event: the session can leave after its loop has delivered this event. */
+    /* The session can move to the other node after its loop has delivered the event of this
+     * number. */
     uint64_t least;
     struct session_store_read store_write;
     snowflake user_id;

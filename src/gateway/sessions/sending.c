@@ -24,7 +24,7 @@ static struct message_encoder message_encoder_for_socket(const struct gateway_so
 
 static void close_socket_for_too_large_message(struct gateway_socket *p)
 {
-    log_warn("gateway: closed a connection because a message exceeds the size limit");
+    log_warn("gateway: closed a connection because an event for the client exceeds the size limit");
     gateway_socket_close(p, CLOSE_UNKNOWN, "an event exceeds the message size limit");
 }
 

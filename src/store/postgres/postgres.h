@@ -63,8 +63,8 @@ struct postgres_conn {
     bool commits_with_first_round_trip; /* the running read sends COMMIT together with its first
                                          * round trip */
     bool is_over;    /* the COMMIT that was sent with the first round trip has succeeded */
-    bool wants_more; /* the read needs another query after its COMMIT, so it
-                      * restarts */
+    bool wants_more; /* the read needs another query after that COMMIT; it must start again in
+                      * a new transaction */
     unsigned began;  /* number of round trips of this transaction so far */
     const struct work_item *culprit; /* if a queued statement failed: the work item to which it
                                       * belongs; otherwise NULL */

@@ -400,7 +400,7 @@ static void responses_have_cors_headers_when_an_origin_is_allowed(struct world *
     expect_error(call_service(w, "OPTIONS", "/nowhere", NULL), 404, 0);
 }
 
-static void allow_origin_with_rate_limits(struct config *config)
+static void configure_origin_with_rate_limits(struct config *config)
 {
     config->cors_origin = "https://page.example";
     config->rate_limits = true;
@@ -591,7 +591,7 @@ const struct test service_tests[] = {
     TEST(openapi_document_supports_etag_and_304),
     TEST_WITH(responses_have_cors_headers_when_an_origin_is_allowed, allow_any_origin),
     TEST_WITH(cors_preflight_is_answered_on_every_path, allow_any_origin),
-    TEST_WITH(cors_preflights_do_not_count_towards_the_rate_limit, allow_origin_with_rate_limits),
+    TEST_WITH(cors_preflights_do_not_count_towards_the_rate_limit, configure_origin_with_rate_limits),
     TEST_WITH(named_origins_may_send_credentials, allow_two_origins),
     TEST(responses_have_no_cors_headers_without_allowed_origin),
     TEST(gateway_url_is_returned_to_any_caller),

@@ -31,7 +31,7 @@ static void record_announced_guild_ids(void *arg, int64_t position,
     pthread_mutex_unlock(&lock);
 }
 
-static void ignore_revoked_credentials(void *arg, const struct revocation_record *f)
+static void credentials_revoked_stub(void *arg, const struct revocation_record *f)
 {
     (void)arg, (void)f;
 }
@@ -145,7 +145,7 @@ static struct cluster *open_cluster_without_thread(struct fixture *f, int64_t en
         .address = "here",
         .settings = STR("-"),
         .publish_events = record_announced_guild_ids,
-        .revoke = ignore_revoked_credentials,
+        .revoke = credentials_revoked_stub,
         .credentials_valid_until = ignore_position_of_fresh_caches,
         .publish_passed_over = publish_nothing,
         .sessions = no_sessions,

@@ -11,7 +11,7 @@ static void ignore_announced_events(void *arg, int64_t position, const struct em
     (void)arg, (void)position, (void)list;
 }
 
-static void ignore_revoked_credentials(void *arg, const struct revocation_record *f)
+static void credentials_revoked_stub(void *arg, const struct revocation_record *f)
 {
     (void)arg, (void)f;
 }
@@ -43,7 +43,7 @@ static struct cluster *enter_cluster(struct fixture *f)
         .address = "here",
         .settings = STR("-"),
         .publish_events = ignore_announced_events,
-        .revoke = ignore_revoked_credentials,
+        .revoke = credentials_revoked_stub,
         .credentials_valid_until = ignore_fresh_until_position,
         .sessions = no_sessions,
         .lost = count_detected_losses,

@@ -13,7 +13,7 @@ export async function widget(app, g, body) {
     body,
     section(
       null,
-      h("p.hint", null, t("Other web sites can show who is online and an invite link. Everybody can read it.")),
+      h("p.hint", null, t("Everybody can see who is online and an invite link, on other web sites, too.")),
       quickForm(
         [
           { name: "enabled", label: t("Enable the widget"), type: "checkbox", value: now.enabled },
