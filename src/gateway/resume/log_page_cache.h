@@ -2,8 +2,8 @@
  *
  * After the loss of a node thousands of sessions miss the same events. Each row of the log is read
  * and decoded once per node. A page has LOG_PAGE_POSITIONS positions; the last page of the log may
- * have fewer, and is extended when later sessions need newer rows. Only positions that this node has delivered are cached, because no more rows can
- * appear there. */
+ * have fewer, and is extended when later sessions need newer rows. Only positions that this node
+ * has delivered are cached, because no more rows can appear there. */
 #ifndef GATEWAY_RESUME_LOG_PAGE_CACHE_H
 #define GATEWAY_RESUME_LOG_PAGE_CACHE_H
 
