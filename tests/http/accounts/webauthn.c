@@ -318,7 +318,8 @@ static void adding_a_security_key_requires_an_identity_proof(struct world *w)
     struct answer a = post(ada, KEYS, "{'password': 'correct horse'}");
     const char *ticket = answer_text(a, "ticket"), *options = answer_text(a, "challenge");
     const char *challenge = challenge_of(w, options);
-    expect(strstr(options, "\"alg\":-7") && strstr(options, "\"rp\":{\"id\":\"chat.example\""));
+    expect(strstr(options, "\"alg\":-7") && strstr(options, "\"alg\":-257") &&
+           strstr(options, "\"rp\":{\"id\":\"chat.example\""));
 
     const char *good = new_credential(key, challenge);
     expect_error(

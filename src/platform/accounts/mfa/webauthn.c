@@ -1,7 +1,9 @@
 /* webauthn.c - parses and verifies what security keys and passkeys send. */
 #include "platform/accounts/mfa/webauthn.h"
 
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/x509.h>
 #include <sodium.h>
 
@@ -189,15 +191,36 @@ bool webauthn_attestation_parse(struct str bytes, struct webauthn_authenticator_
 
 /* --- keys and signatures ---------------------------------------------------------------- */
 
-/* A COSE key (RFC 9053): x and y of P-256, or x of Ed25519. */
+/* A COSE key (RFC 9053, RFC 8230): x and y of P-256, x of Ed25519, or modulus and exponent of RSA.
+ */
 struct cose_key {
     int64_t algorithm;
     struct str x, y;
+    struct str modulus, exponent;
 };
 
+/* Labels of members. For RSA keys, -1 and -2 are modulus and exponent. */
 enum cose_label { COSE_TYPE = 1, COSE_ALGORITHM = 3, COSE_CURVE = -1, COSE_X = -2, COSE_Y = -3 };
-enum cose_type { COSE_OKP = 1, COSE_EC2 = 2 };
+enum cose_type { COSE_OKP = 1, COSE_EC2 = 2, COSE_RSA = 3 };
 enum cose_curve { COSE_P256 = 1, COSE_ED25519 = 6 };
+/* Larger keys would make a signature expensive to verify. */
+enum { RSA_MIN_MODULUS = 256, RSA_MAX_MODULUS = 512, RSA_MAX_EXPONENT = 4 };
+
+/* Reads a member of a COSE key. The type comes first in the canonical form, which CTAP2 requires.
+ */
+static bool read_cose_member(struct cbor_reader *r, int64_t label, int64_t *type, int64_t *curve,
+                             struct cose_key *ret)
+{
+    bool rsa = *type == COSE_RSA;
+
+    return label == COSE_TYPE        ? cbor_read_int(r, type)
+           : label == COSE_ALGORITHM ? cbor_read_int(r, &ret->algorithm)
+           : label == COSE_CURVE
+               ? (rsa ? cbor_read_bytes(r, &ret->modulus) : cbor_read_int(r, curve))
+           : label == COSE_X ? cbor_read_bytes(r, rsa ? &ret->exponent : &ret->x)
+           : label == COSE_Y ? cbor_read_bytes(r, &ret->y)
+                             : cbor_skip(r);
+}
 
 static bool parse_cose_key(struct str bytes, struct cose_key *ret)
 {
@@ -209,21 +232,24 @@ static bool parse_cose_key(struct str bytes, struct cose_key *ret)
     cbor_reader_init(&r, bytes);
     if (!cbor_read_map(&r, &count))
         return false;
-    for (; count; count--) {
-        if (!cbor_read_int(&r, &label) ||
-            !(label == COSE_TYPE        ? cbor_read_int(&r, &type)
-              : label == COSE_ALGORITHM ? cbor_read_int(&r, &ret->algorithm)
-              : label == COSE_CURVE     ? cbor_read_int(&r, &curve)
-              : label == COSE_X         ? cbor_read_bytes(&r, &ret->x)
-              : label == COSE_Y         ? cbor_read_bytes(&r, &ret->y)
-                                        : cbor_skip(&r)))
+    for (; count; count--)
+        if (!cbor_read_int(&r, &label) || !read_cose_member(&r, label, &type, &curve, ret))
             return false;
-    }
-    if (r.at != r.end || ret->x.n != COORDINATE)
+    if (r.at != r.end)
         return false;
-    return ret->algorithm == WEBAUTHN_ES256
-               ? type == COSE_EC2 && curve == COSE_P256 && ret->y.n == COORDINATE
-               : ret->algorithm == WEBAUTHN_EDDSA && type == COSE_OKP && curve == COSE_ED25519;
+    switch (ret->algorithm) {
+    case WEBAUTHN_ES256:
+        return type == COSE_EC2 && curve == COSE_P256 && ret->x.n == COORDINATE &&
+               ret->y.n == COORDINATE;
+    case WEBAUTHN_EDDSA:
+        return type == COSE_OKP && curve == COSE_ED25519 && ret->x.n == COORDINATE;
+    case WEBAUTHN_RS256:
+        return type == COSE_RSA && ret->modulus.n >= RSA_MIN_MODULUS &&
+               ret->modulus.n <= RSA_MAX_MODULUS && ret->exponent.n &&
+               ret->exponent.n <= RSA_MAX_EXPONENT;
+    default:
+        return false;
+    }
 }
 
 /* Returns NULL if the point is not on the curve. */
@@ -243,6 +269,36 @@ static EVP_PKEY *p256_key_decode(const struct cose_key *key)
     return d2i_PUBKEY(NULL, &p, sizeof der);
 }
 
+static EVP_PKEY *rsa_key_decode(const struct cose_key *key)
+{
+    BIGNUM *n = BN_bin2bn((const unsigned char *)key->modulus.p, (int)key->modulus.n, NULL);
+    BIGNUM *e = BN_bin2bn((const unsigned char *)key->exponent.p, (int)key->exponent.n, NULL);
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    OSSL_PARAM *params = NULL;
+    EVP_PKEY *ret = NULL;
+
+    if (n && e && ctx && builder && BN_is_odd(n) && BN_is_odd(e) && !BN_is_one(e) &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e))
+        params = OSSL_PARAM_BLD_to_param(builder);
+    if (params && (EVP_PKEY_fromdata_init(ctx) != 1 ||
+                   EVP_PKEY_fromdata(ctx, &ret, EVP_PKEY_PUBLIC_KEY, params) != 1))
+        ret = NULL;
+    OSSL_PARAM_free(params);
+    OSSL_PARAM_BLD_free(builder);
+    EVP_PKEY_CTX_free(ctx);
+    BN_free(e);
+    BN_free(n);
+    return ret;
+}
+
+/* Returns the key of ES256 or RS256, or NULL if it is invalid. */
+static EVP_PKEY *decode_openssl_key(const struct cose_key *key)
+{
+    return key->algorithm == WEBAUTHN_RS256 ? rsa_key_decode(key) : p256_key_decode(key);
+}
+
 bool webauthn_key_is_supported(struct str public_key)
 {
     struct cose_key key;
@@ -251,21 +307,23 @@ bool webauthn_key_is_supported(struct str public_key)
         return false;
     if (key.algorithm == WEBAUTHN_EDDSA)
         return true;
-    EVP_PKEY *point = p256_key_decode(&key);
-    EVP_PKEY_free(point);
-    return point;
+    EVP_PKEY *decoded = decode_openssl_key(&key);
+    EVP_PKEY_free(decoded);
+    return decoded;
 }
 
-static bool verify_es256(const struct cose_key *key, struct str text, struct str signature)
+/* Verifies a signature over the SHA-256 digest of the text. */
+static bool verify_with_openssl(const struct cose_key *key, struct str text, struct str signature)
 {
-    EVP_PKEY *point = p256_key_decode(key);
+    EVP_PKEY *decoded = decode_openssl_key(key);
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool valid = point && ctx && EVP_DigestVerifyInit(ctx, NULL, EVP_sha256(), NULL, point) == 1 &&
+    bool valid = decoded && ctx &&
+                 EVP_DigestVerifyInit(ctx, NULL, EVP_sha256(), NULL, decoded) == 1 &&
                  EVP_DigestVerify(ctx, (const unsigned char *)signature.p, signature.n,
                                   (const unsigned char *)text.p, text.n) == 1;
 
     EVP_MD_CTX_free(ctx);
-    EVP_PKEY_free(point);
+    EVP_PKEY_free(decoded);
     return valid;
 }
 
@@ -288,6 +346,6 @@ bool webauthn_verify_signature(struct arena *a, struct str public_key,
     crypto_hash_sha256(digest, (const unsigned char *)r->client_data.p, r->client_data.n);
     struct str text =
         STR_CONCAT(a, r->authenticator_data, str_slice((const char *)digest, sizeof digest));
-    return key.algorithm == WEBAUTHN_ES256 ? verify_es256(&key, text, r->signature)
-                                           : verify_ed25519(&key, text, r->signature);
+    return key.algorithm == WEBAUTHN_EDDSA ? verify_ed25519(&key, text, r->signature)
+                                           : verify_with_openssl(&key, text, r->signature);
 }

@@ -1,13 +1,14 @@
 /* webauthn.h - parses and verifies what a security key or passkey sends (W3C Web Authentication,
  * level 2), without the store; webauthn_credentials.c has the rules and the rows. Supported keys
- * are ES256 (P-256 with SHA-256) and EdDSA (Ed25519). Attestation (a statement about the key's
- * maker) is ignored: the server accepts keys of every maker. */
+ * are ES256 (P-256 with SHA-256), EdDSA (Ed25519), and RS256 (RSA with SHA-256), which Windows uses
+ * with many TPMs. Attestation (a statement about the key's maker) is ignored: the server accepts
+ * keys of every maker. */
 #ifndef PLATFORM_ACCOUNTS_MFA_WEBAUTHN_H
 #define PLATFORM_ACCOUNTS_MFA_WEBAUTHN_H
 
 #include "base/str.h"
 
-enum webauthn_algorithm { WEBAUTHN_ES256 = -7, WEBAUTHN_EDDSA = -8 };
+enum webauthn_algorithm { WEBAUTHN_ES256 = -7, WEBAUTHN_EDDSA = -8, WEBAUTHN_RS256 = -257 };
 enum { WEBAUTHN_MAX_CREDENTIAL_ID = 1023 };
 
 /* The parts of a PublicKeyCredential, decoded from base64. Parts that are missing are empty. */

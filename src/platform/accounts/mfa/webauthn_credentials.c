@@ -158,7 +158,8 @@ static struct str end_webauthn_options_json(struct json_writer *j, const struct 
 
 static void write_supported_key_algorithms(struct json_writer *j)
 {
-    static const enum webauthn_algorithm algorithms[] = { WEBAUTHN_ES256, WEBAUTHN_EDDSA };
+    static const enum webauthn_algorithm algorithms[] = { WEBAUTHN_ES256, WEBAUTHN_EDDSA,
+                                                          WEBAUTHN_RS256 };
 
     json_begin_array(j);
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
@@ -313,7 +314,7 @@ enum err webauthn_credential_register(struct call *call, snowflake user_id, stru
             "The key did not sign this challenge for this page. Request a new challenge.");
     if (!webauthn_key_is_supported(d.public_key))
         return refuse_invalid_security_key(call, "WEBAUTHN_ALGORITHM",
-                                           "The server supports keys with ES256 or EdDSA.");
+                                           "The server supports keys with ES256, EdDSA or RS256.");
     if (known.count >= WEBAUTHN_MAX_CREDENTIALS)
         return refuse_invalid_security_key(
             call, "WEBAUTHN_LIMIT", "An account has at most 10 security keys. Delete one first.");

@@ -21,6 +21,25 @@
 #define ED25519_SIGNATURE                                                                       \
     "5fa6f815fd8a1185755f4554edc6a363b24158fcf38c6fd9f7d9eb6e0f3f1df3f367bb05a8d1e7272c167b29e" \
     "47623725154ab41b9a4256bce63959ca14c0f0a"
+#define RSA_MODULUS                                                                            \
+    "aa17dd8e854d279519082a4c68ad50fefbb86f961563721a4cf631a47eed9a68453b05e6f2203fb638d234fc" \
+    "e45da9b702e14e6fe2cee06d01850b04b70af3bb297ab4c23fed2f1d5bd2126cdf4940d972623d2d7c2d56b6" \
+    "7fc25d25ed04e9e593e5e3bc830b53befd8dde4e058736f03895321814532dde81a239fc7f035f09c6eb12a3" \
+    "e104642984253dffd6a73ccf82b183ffcab0a33875fe11492a9cd9c78dbcce8373a360777af0433c2fecabdb" \
+    "68974794a7b1e66b871dae109fde3c5c602bd8453235f11b8f6b6d3a6350b5ea7268d85781e9e8ea2d8433a8" \
+    "293243b9f360f5638b41896a604ae8cda0a07c9cfed809d686f828f3cd9f39ec1dbc2a75"
+#define RS256_SIGNATURE                                                                        \
+    "18160a63ff69ef1c744e37636bd03ff211c43aa1307cadf505048e855a4c71cda02bb83b618a1b3e7321a937" \
+    "5c79b936d34f48811883ef46e5455ceb0ce89e8d0b6f43df762fc5c73f5a1db1a21b61e987ce3ad0f7cfd77b" \
+    "0a8037ed2eb7ca3e4e85f815a3ec505861e1509c76b473d2fb0e89b79c28bb6585f9600dd223ab1339e8516b" \
+    "4b83d576942c5696492643fdb3d4b8b39ebad1752539faff9b583c421ca683e916e5f78a02af7649e9c18822" \
+    "5997344d877085dba01082ca389e7ac19ba9fb63d2ce87cf03f90d963bb79a69ba7b0cf24a27903190971caa" \
+    "fb9eb9a0b2d00a5fd79cd6514633b328f7efbf77376c9e64592ae91948e89e8bb8770789"
+#define RSA_KEY \
+    "a4"        \
+    "0103"      \
+    "03390100"  \
+    "20590100" RSA_MODULUS "2143010001"
 #define CLIENT_DATA                                                                       \
     "{\"type\":\"webauthn.get\",\"challenge\":\"AAECAwQFBgc\",\"origin\":\"https://chat." \
     "example:8443\",\"crossOrigin\":false}"
@@ -70,11 +89,15 @@ static bool verify(const char *key, const char *signature, const char *data, con
     return webauthn_verify_signature(arena, hex(key), &r);
 }
 
-static void es256_and_ed25519_signatures_are_verified(void **state)
+static void signatures_of_each_algorithm_are_verified(void **state)
 {
     (void)state;
     assert_true(verify(ES256_KEY, ES256_SIGNATURE, AUTHENTICATOR_DATA, CLIENT_DATA));
     assert_true(verify(ED25519_KEY, ED25519_SIGNATURE, AUTHENTICATOR_DATA, CLIENT_DATA));
+    assert_true(verify(RSA_KEY, RS256_SIGNATURE, AUTHENTICATOR_DATA, CLIENT_DATA));
+    assert_false(verify(RSA_KEY, RS256_SIGNATURE, AUTHENTICATOR_DATA, CLIENT_DATA " "));
+    assert_false(verify(RSA_KEY, ES256_SIGNATURE, AUTHENTICATOR_DATA, CLIENT_DATA));
+    assert_false(verify(ES256_KEY, RS256_SIGNATURE, AUTHENTICATOR_DATA, CLIENT_DATA));
     assert_false(verify(ED25519_KEY, ES256_SIGNATURE, AUTHENTICATOR_DATA, CLIENT_DATA));
     assert_false(verify(ES256_KEY, ED25519_SIGNATURE, AUTHENTICATOR_DATA, CLIENT_DATA));
     assert_false(verify(ES256_KEY, ES256_SIGNATURE, AUTHENTICATOR_DATA, CLIENT_DATA " "));
@@ -91,17 +114,22 @@ static void unsupported_key_types_and_invalid_points_are_refused(void **state)
         ES256_KEY "00",
         "a5010203260001215820" X "225820" Y, /* label 0 instead of the curve */
         "a501020326200221"
-        "5820" X "225820" Y,                     /* P-384 */
-        "a50102033901002001215820" X "225820" Y, /* RS256 */
-        "a5010203262001215820" X "225820" X,     /* not on the curve */
-        "a4010203262001215820" X,                /* only x */
-        "a4010103272004215820" X,                /* X25519 */
-        "a5010203262001215821" X "00225820" Y,   /* a coordinate of 33 bytes */
+        "5820" X "225820" Y,                                   /* P-384 */
+        "a50102033901002001215820" X "225820" Y,               /* RS256 with the type of P-256 */
+        "a401030339010020590100" RSA_MODULUS "2140",           /* RSA without exponent */
+        "a401030339010020590100" RSA_MODULUS "214101",         /* exponent 1 */
+        "a401030339010020590100" RSA_MODULUS "21450100000001", /* exponent of 33 bits */
+        "a4010303390100205820" X "2143010001",                 /* RSA with 256 bits */
+        "a5010203262001215820" X "225820" X,                   /* not on the curve */
+        "a4010203262001215820" X,                              /* only x */
+        "a4010103272004215820" X,                              /* X25519 */
+        "a5010203262001215821" X "00225820" Y,                 /* a coordinate of 33 bytes */
     };
 
     (void)state;
     assert_true(webauthn_key_is_supported(hex(ES256_KEY)));
     assert_true(webauthn_key_is_supported(hex(ED25519_KEY)));
+    assert_true(webauthn_key_is_supported(hex(RSA_KEY)));
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_false(webauthn_key_is_supported(hex(refused[i])));
 }
@@ -184,7 +212,7 @@ static void client_data_has_type_challenge_and_origin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(es256_and_ed25519_signatures_are_verified),
+        cmocka_unit_test(signatures_of_each_algorithm_are_verified),
         cmocka_unit_test(unsupported_key_types_and_invalid_points_are_refused),
         cmocka_unit_test(authenticator_data_is_parsed),
         cmocka_unit_test(attestation_contains_the_new_credential),
