@@ -135,8 +135,8 @@ export class LoginState {
    */
   leave(reason, comeBack) {
     const token = this.app.rest.token;
-    if (!token) return; // already done, because both a REST request and the gateway can report the refusal
-    forgetToken(token);
+    if (!token && comeBack) return; // already done, because both a REST request and the gateway can report the refusal
+    if (token) forgetToken(token);
     this.show(reason, comeBack);
   }
 

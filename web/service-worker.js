@@ -8,8 +8,6 @@ const FILES = [
   "icons.js",
   "translate.js",
   "german.js",
-  "german-server.js",
-  "german-errors.js",
   "style.css",
   "icon.svg",
 ];

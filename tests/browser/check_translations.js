@@ -12,8 +12,6 @@ import ts from "typescript";
 
 const [folder] = process.argv.slice(2);
 const TABLES = { "german.js": "GERMAN" };
-/** Files that contain parts of the German table. The table itself includes them. */
-const PARTS = new Set(["german-server.js", "german-errors.js"]);
 
 /** Which arguments of these functions are displayed. @type {Record<string, (i: number) => boolean>} */
 const SHOWN_ARGUMENTS = {
@@ -86,7 +84,7 @@ function readTexts(source, received, lost) {
   walk(source);
 }
 
-const scripts = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".js") && !(name in TABLES) && !PARTS.has(name));
+const scripts = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".js") && !(name in TABLES));
 const used = new Set(), problems = [];
 for (const name of scripts) {
   const source = ts.createSourceFile(name, readFileSync(join(folder, name), "utf8"), ts.ScriptTarget.Latest, true);
@@ -104,9 +102,9 @@ for (const [file, table] of Object.entries(TABLES)) {
   for (const text of Object.keys(words)) if (!used.has(text)) problems.push(`${file} has ${JSON.stringify(text)}, which no page uses`);
 }
 /** Each translated message of the server must occur in the server's source. In the table, # stands for a number. */
-const { MESSAGES } = await import(pathToFileURL(join(folder, "german-errors.js")).href), source = join(folder, "../src");
+const { MESSAGES } = await import(pathToFileURL(join(folder, "german.js")).href), source = join(folder, "../src");
 const ofServer = readdirSync(source, { recursive: true }).map(String).filter((name) => /\.(c|h|def)$/.test(name)).map((name) => readFileSync(join(source, name), "utf8")).join("\n").replace(/"\s*\n\s*"/g, "").replace(/%\w+|\d+/g, "#");
-for (const text of Object.keys(MESSAGES)) if (!ofServer.includes(`"${text}`)) problems.push(`german-errors.js has ${JSON.stringify(text)}, which the server does not send`);
+for (const text of Object.keys(MESSAGES)) if (!ofServer.includes(`"${text}`)) problems.push(`german.js has ${JSON.stringify(text)}, which the server does not send`);
 if (used.size < 500) problems.push(`only ${used.size} texts were found`);
 console.log(problems.join("\n") || `${used.size} texts in ${scripts.length} scripts, in ${Object.keys(TABLES).length + 1} languages`);
 process.exit(problems.length ? 1 : 0);
