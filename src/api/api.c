@@ -217,7 +217,7 @@ static struct str build_base_url(const struct call *call, const char *scheme, st
         secure = str_starts_with(url, STR("https://"));
         host = str_skip_bytes(url, secure ? 8 : 7);
     } else if (host.n == 0) {
-        host = str_printf(call->arena, "localhost:%d", http_server_port(call->api->server));
+        host = str_printf(call->arena, "localhost:%d", http_server_get_port(call->api->server));
     }
     return STR_CONCAT(call->arena, str_of(scheme), secure ? STR("s://") : STR("://"), host);
 }

@@ -85,7 +85,7 @@ enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret)
     if (snowflake_parse(run->match.params[i], ret))
         return OK;
     form_add_error(&call->form, &at, FORM_NOT_SNOWFLAKE,
-                   STR_ARGS(form_quote_value(run->match.params[i])));
+                   STR_ARGS(form_shorten_quoted_value(run->match.params[i])));
     return ERR_INVALID_FORM_BODY;
 }
 

@@ -293,7 +293,7 @@ enum err call_write_blob(struct call *call, snowflake id, const char *name, stru
 enum err call_delete_blob(struct call *call, const char *name);
 /* Schedules the deletion of blobs after the commit. Call it after the transaction has marked rows
  * of the table `files` as deleted. */
-void call_schedule_file_removal(struct call *call);
+void call_schedule_blob_deletion_after_commit(struct call *call);
 
 /* The next two functions remove credentials of an account from the credential cache after the
  * commit: one token, or all tokens of the account. */

@@ -41,7 +41,7 @@ enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule
     if (rule->mark.text)
         e = tx_exec(call->tx, rule->mark, values, 2, &marked);
     if (marked)
-        call_schedule_file_removal(call);
+        call_schedule_blob_deletion_after_commit(call);
     return e || !rule->remove.text ? e : tx_exec(call->tx, rule->remove, values, 2, ret_gone);
 }
 

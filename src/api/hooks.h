@@ -39,7 +39,7 @@ struct guild_change {
  * (struct str). */
 struct audit_log_objects {
     snowflake guild_id;
-    const struct list *entries; /* struct audit_entry; see audit_log_list_targets */
+    const struct list *entries; /* struct audit_entry; see audit_log_list_target_ids_of_actions */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 struct permission_change {

@@ -48,10 +48,10 @@ struct static_document {
     struct buf plain, zipped, tag;
 };
 
-/* To create a document, call static_document_new, write `plain`, then call static_document_finish,
- * which takes long, because it compresses the text. */
+/* To create a document, call static_document_new, write `plain`, then call
+ * static_document_compress_and_compute_etag, which takes long, because it compresses the text. */
 struct static_document *static_document_new(void);
-void static_document_finish(struct static_document *d);
+void static_document_compress_and_compute_etag(struct static_document *d);
 void static_document_free(struct static_document *d);
 /* Responds with the document. If the caller already has it (If-None-Match), responds with 304. The
  * document must outlive the call. */
@@ -249,7 +249,7 @@ void on_call_committed(struct work_item *w);
 void response_send_success(struct call_context *run);
 void response_send_error(struct call_context *run, enum err e);
 /* Sends a response with a status for which there is no API error code. */
-void response_send_status(struct call_context *run, int status);
+void response_send_status_without_error_code(struct call_context *run, int status);
 /* Closes the connection without a response. */
 void response_close_connection(struct call_context *run);
 void response_send_to_options_request(struct call_context *run);

@@ -37,7 +37,8 @@ bool call_comes_from_this_machine(const struct call *call)
 {
     const struct http_exchange *x = call->exchange;
 
-    return x && !is_behind_configured_proxy(call->api) && request_is_local(x->remote, x->request);
+    return x && !is_behind_configured_proxy(call->api) &&
+           request_comes_from_this_machine(x->remote, x->request);
 }
 
 enum registration_mode api_get_registration_mode_for_call(const struct call *call)

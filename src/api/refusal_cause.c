@@ -24,7 +24,7 @@ void call_set_refusal_cause(const struct call *call, const char *format, ...)
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    run->cause = str_dup(call->arena, utf8_without_incomplete_end(str_of(text)));
+    run->cause = str_dup(call->arena, utf8_drop_incomplete_last_character(str_of(text)));
 }
 
 void call_set_application_in_traffic_record(struct call *call, snowflake application_id)

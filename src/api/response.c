@@ -207,7 +207,7 @@ void response_send_error(struct call_context *run, enum err e)
     send_response(run, error_info(e)->status, STR("application/json"));
 }
 
-void response_send_status(struct call_context *run, int status)
+void response_send_status_without_error_code(struct call_context *run, int status)
 {
     struct call *call = &run->call;
 

@@ -188,7 +188,7 @@ static void call_submit_transaction(struct call_context *run, enum call_stage st
         .done = on_transaction_finished,
         .arena = call->arena,
     };
-    if (store_needs_round_trips(call->api->options.store))
+    if (store_queries_need_round_trips(call->api->options.store))
         add_request_ids_to_work_item(run);
     store_submit_work_item(call->api->options.store, &run->work);
 }

@@ -71,7 +71,7 @@ static enum err check_response_within_limits(const struct call_context *run)
     const struct call *call = &run->call;
     bool response_too_large = buf_is_full(&call->reply) || buf_is_full(&run->response.headers);
 
-    if (!response_too_large && !arena_is_incomplete(call->arena))
+    if (!response_too_large && !arena_has_lost_data(call->arena))
         return OK;
     log_warn("api: refused a request with status 413; route %s: %s", call->route->name,
              response_too_large ? "the response exceeds its size limit"

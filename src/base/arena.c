@@ -89,12 +89,12 @@ void *arena_alloc(struct arena *a, size_t size)
     return memset(arena_alloc_unzeroed(a, size), 0, size);
 }
 
-void arena_mark_incomplete(struct arena *a)
+void arena_record_lost_data(struct arena *a)
 {
     a->incomplete = true;
 }
 
-bool arena_is_incomplete(const struct arena *a)
+bool arena_has_lost_data(const struct arena *a)
 {
     return a->incomplete;
 }

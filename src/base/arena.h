@@ -53,8 +53,8 @@ static inline void *arena_alloc_unzeroed(struct arena *a, size_t size)
 /* Marks the arena as incomplete: a buffer was full, so data in the arena is missing or truncated.
  * Callers check the mark before they use the arena's data: a marked transaction is not committed,
  * and a marked request is rejected. */
-void arena_mark_incomplete(struct arena *a);
-bool arena_is_incomplete(const struct arena *a);
+void arena_record_lost_data(struct arena *a);
+bool arena_has_lost_data(const struct arena *a);
 
 /* Returns the number of bytes that were allocated since the last arena_reset. */
 size_t arena_used_bytes(const struct arena *a);

@@ -131,7 +131,7 @@ struct str buf_move_to_arena(struct buf *b, struct arena *a)
     struct str text = b->full ? STR("") : str_dup(a, buf_as_str(b));
 
     if (b->full)
-        arena_mark_incomplete(a);
+        arena_record_lost_data(a);
     buf_clear(b);
     return text;
 }

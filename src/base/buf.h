@@ -82,7 +82,7 @@ void buf_drop_first_bytes(struct buf *b, size_t n);
 void buf_truncate(struct buf *b, size_t n);
 
 /* Moves the content to an arena. If the buffer is full, returns an empty text and marks the arena
- * as incomplete (arena_mark_incomplete). */
+ * as incomplete (arena_record_lost_data). */
 struct str buf_move_to_arena(struct buf *b, struct arena *a);
 
 #endif

@@ -72,7 +72,7 @@ int64_t clock_thread_cpu_ns(void)
     return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void clock_advance_both_clocks(int64_t us)
+void clock_advance_wall_and_monotonic(int64_t us)
 {
     atomic_fetch_add(&moved, us);
 }
@@ -82,13 +82,13 @@ void clock_step_wall_clock(int64_t us)
     atomic_fetch_add(&stepped, us);
 }
 
-void clock_stop_both_clocks(void)
+void clock_stop_wall_and_monotonic(void)
 {
     atomic_store(&ahead, (read_clock_ns(CLOCK_REALTIME) - read_clock_ns(CLOCK_BOOTTIME)) / 1000);
     atomic_store(&stopped, (read_clock_ns(CLOCK_REALTIME) / 1000000000 + 1) * 1000000);
 }
 
-void clock_restart_both_after_stop(void)
+void clock_restart_wall_and_monotonic(void)
 {
     int64_t at = atomic_exchange(&stopped, 0);
 

@@ -4,7 +4,8 @@
  * Wall clock (clock_us, clock_ms, clock_s): for times that are stored or shown, such as snowflakes
  * and Date headers. The operator, NTP or a machine without a battery may step it in both
  * directions. Steady clock (clock_steady_ms): for rate-limit windows and deadlines inside the
- * process; only clock_advance_both_clocks can step it. Measure durations with clock_monotonic_ns.
+ * process; only clock_advance_wall_and_monotonic can step it. Measure durations with
+ * clock_monotonic_ns.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -26,14 +27,15 @@ int64_t clock_thread_cpu_ns(void);
 
 /* Adds `us` microseconds to the wall clock and the steady clock of the process;
  * clock_restore_real_time restores the real time. */
-void clock_advance_both_clocks(int64_t us);
+void clock_advance_wall_and_monotonic(int64_t us);
 /* Adds `us` microseconds to the wall clock only, as if the operator or NTP had stepped it. */
 void clock_step_wall_clock(int64_t us);
-/* Stops both clocks at the start of the next second. From then on only clock_advance_both_clocks
- * moves them, and each read adds 1 µs, so that later events have later times. */
-void clock_stop_both_clocks(void);
+/* Stops both clocks at the start of the next second. From then on only
+ * clock_advance_wall_and_monotonic moves them, and each read adds 1 µs, so that later events have
+ * later times. */
+void clock_stop_wall_and_monotonic(void);
 /* Lets the clocks run again, from the time at which they were stopped. */
-void clock_restart_both_after_stop(void);
+void clock_restart_wall_and_monotonic(void);
 void clock_restore_real_time(void);
 int64_t clock_wall_offset_us(void);
 

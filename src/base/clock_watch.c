@@ -97,7 +97,7 @@ struct clock_health clock_watch_get_health(void)
                                   .steps = atomic_load(&steps) };
 }
 
-const char *clock_watch_warning(void)
+const char *clock_watch_get_warning(void)
 {
     return clock_lag_behind_newest_id_ms() > CLOCK_BEHIND_MS
                ? "The clock of the server is behind its newest message or account: new messages "

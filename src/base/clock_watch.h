@@ -28,6 +28,6 @@ struct clock_health {
 };
 struct clock_health clock_watch_get_health(void);
 /* Returns a warning for operators if the clock is too far behind the newest id, otherwise NULL. */
-const char *clock_watch_warning(void);
+const char *clock_watch_get_warning(void);
 
 #endif

@@ -108,8 +108,9 @@ static const char *format_unknown_variable_error(const struct option_row *const 
         .p;
 }
 
-bool options_check_environment(const struct option_row *const *lists, const char *const *others,
-                               const char *prefix, struct arena *arena, const char **ret_problem)
+bool options_check_environment_spelling(const struct option_row *const *lists,
+                                        const char *const *others, const char *prefix,
+                                        struct arena *arena, const char **ret_problem)
 {
     struct str begins = str_of(prefix);
 

@@ -294,8 +294,8 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
     return r.problem == NULL;
 }
 
-const char *options_read_single_value_early(const char *name, const struct option_source *source,
-                                            char **argv)
+const char *option_read_value_before_other_options(const char *name,
+                                                   const struct option_source *source, char **argv)
 {
     char variable[128];
     size_t n = strlen(name);

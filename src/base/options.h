@@ -57,8 +57,8 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
 
 /* Returns the value of one flag or environment variable before the other options are read. Used for
  * the path of the INI file. */
-const char *options_read_single_value_early(const char *name, const struct option_source *source,
-                                            char **argv);
+const char *option_read_value_before_other_options(const char *name,
+                                                   const struct option_source *source, char **argv);
 
 /* Returns the name of the most similar option of the lists, or NULL. `lists` ends with NULL. */
 const char *option_find_most_similar(const struct option_row *const *lists, struct str name);
@@ -66,8 +66,9 @@ const char *option_find_most_similar(const struct option_row *const *lists, stru
 /* Checks the environment for misspelled options, which would be ignored silently. Returns false and
  * a sentence if a variable starts with the prefix but is not an option of the lists. `others` lists
  * further allowed names without the prefix; an asterisk at the end of a name matches any suffix. */
-bool options_check_environment(const struct option_row *const *lists, const char *const *others,
-                               const char *prefix, struct arena *arena, const char **ret_problem);
+bool options_check_environment_spelling(const struct option_row *const *lists,
+                                        const char *const *others, const char *prefix,
+                                        struct arena *arena, const char **ret_problem);
 
 /* Returns true if the option has the same value in the structs a and b. */
 bool option_values_are_equal(const struct option_row *row, const void *a, const void *b);

@@ -64,7 +64,7 @@ int64_t snowflake_newest_ms(void)
     return (int64_t)(atomic_load(&last_sequence) >> SEQUENCE_BITS) + SNOWFLAKE_EPOCH_MS;
 }
 
-snowflake snowflake_new_guild(void)
+snowflake snowflake_new_guild_id(void)
 {
     uint64_t sequence_number = reserve_sequence_numbers(2);
 

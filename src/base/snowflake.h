@@ -31,7 +31,7 @@ int64_t snowflake_newest_ms(void);
 
 /* Returns a new guild id. Also reserves the id before it (minus 1), which clients use for "all
  * channels". */
-snowflake snowflake_new_guild(void);
+snowflake snowflake_new_guild_id(void);
 
 static inline int64_t snowflake_to_ms(snowflake id)
 {

@@ -129,7 +129,7 @@ struct str utf8_trim(struct str s)
     return s;
 }
 
-struct str utf8_without_incomplete_end(struct str s)
+struct str utf8_drop_incomplete_last_character(struct str s)
 {
     size_t start = s.n;
     uint32_t cp;

@@ -25,7 +25,7 @@ size_t utf8_encode(uint32_t cp, char out[4]);
 
 /* Returns the text without an incomplete character at its end, for texts that were truncated at an
  * arbitrary byte. */
-struct str utf8_without_incomplete_end(struct str s);
+struct str utf8_drop_incomplete_last_character(struct str s);
 
 /* Removes Unicode white space at both ends. */
 struct str utf8_trim(struct str s);

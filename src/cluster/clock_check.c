@@ -30,8 +30,8 @@ bool database_clock_jumped(const struct node_clock_check *w,
     return last->after && (passed < least - CLOCK_JUMP_MS || passed > most + CLOCK_JUMP_MS);
 }
 
-void clock_check_record_database_sample(struct node_clock_check *w,
-                                        const struct database_clock_sample *now, bool agrees)
+void node_clock_check_record_sample(struct node_clock_check *w,
+                                    const struct database_clock_sample *now, bool agrees)
 {
     bool is_first = !w->last.after;
 

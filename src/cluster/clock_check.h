@@ -44,7 +44,7 @@ bool database_clock_jumped(const struct node_clock_check *w,
 /* Records a sample, and in `agrees` whether node_clock_is_correct found this node's clock right.
  * The clock counts as wrong if the first sample is wrong, or after CLOCK_WRONG_AFTER_MS of wrong
  * samples. */
-void clock_check_record_database_sample(struct node_clock_check *w,
-                                        const struct database_clock_sample *now, bool agrees);
+void node_clock_check_record_sample(struct node_clock_check *w,
+                                    const struct database_clock_sample *now, bool agrees);
 
 #endif

@@ -55,7 +55,7 @@ static bool node_needs_log_entry(void *arg, const struct log_entry_address *a)
     const struct cluster *c = arg;
 
     return !test_fault_is_enabled(TEST_FAULT_NO_SUBSCRIPTIONS) &&
-           interest_set_includes_address(c->interest, a);
+           interest_set_matches_log_address(c->interest, a);
 }
 
 static void skip_log_entry(void *arg, int64_t position, const struct log_entry_address *a)
@@ -75,7 +75,7 @@ void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry
         return;
     struct str bytes = log_entry_encode(&f, tx_arena(tx)), recipients = STR("");
     struct log_entry_address address;
-    if (!c->options.alone && log_address_of_entry(&f, bytes, &address))
+    if (!c->options.alone && log_address_from_entry(&f, bytes, &address))
         recipients = log_recipients_encode(&address, tx_arena(tx));
     tx_set_event_log_row(tx, bytes, recipients);
 }
@@ -166,14 +166,14 @@ int64_t cluster_delivered_position(const struct cluster *c)
 void cluster_add_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind, snowflake id)
 {
     if (c->interest)
-        interest_set_add_key(c->interest, log_address_key(kind, id));
+        interest_set_add_guild_or_user(c->interest, log_address_key(kind, id));
 }
 
 void cluster_remove_interest_in_guild_or_user(struct cluster *c, enum audience_kind kind,
                                               snowflake id)
 {
     if (c->interest)
-        interest_set_remove_key(c->interest, log_address_key(kind, id));
+        interest_set_remove_guild_or_user(c->interest, log_address_key(kind, id));
 }
 
 void cluster_stop_after_lost_events(struct cluster *c)
@@ -210,7 +210,7 @@ static enum err find_log_position_to_start(struct cluster *c, int64_t *ret)
     if (!e)
         e = begin_transaction_and_read_id(c, c->arena, &bound);
     while (!e && !ended) {
-        e = older_transactions_have_ended(c, bound, false, &ended);
+        e = check_or_end_older_transactions(c, bound, false, &ended);
         if (!ended)
             nanosleep(&(struct timespec){ .tv_nsec = 2 * 1000000 }, NULL);
         if (!ended && clock_monotonic_ns() - since > ms_to_ns(START_TIMEOUT_MS)) {
@@ -284,11 +284,11 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
         return e;
     }
     if (!options->alone)
-        c->interest = interest_set_new(cluster_nats_subscribe_to_part, c);
+        c->interest = interest_set_new(cluster_nats_set_subscribed_to_part, c);
     struct log_entry_sink sink = { c, deliver_log_entry, node_needs_log_entry, skip_log_entry };
     c->sequencer = log_sequencer_new(&sink, next);
     if (!options->alone)
-        log_sequencer_enable_delivered_record(c->sequencer);
+        log_sequencer_enable_delivered_list(c->sequencer);
     store_set_aborted_log_position_callback(options->store, on_log_position_aborted, c);
     *ret = c;
     return OK;

@@ -37,7 +37,7 @@ struct cluster;
 /* Topics of messages between nodes that are not in the event log: sessions
  * (gateway/presence/directory.h), rate-limit counts (api/limits/limits.h), and session journals
  * (gateway/resume/journal/replica.h). */
-enum cluster_topic { CLUSTER_SESSIONS, CLUSTER_COUNTS, CLUSTER_LEDGERS, CLUSTER_TOPICS };
+enum cluster_message_topic { CLUSTER_SESSIONS, CLUSTER_COUNTS, CLUSTER_LEDGERS, CLUSTER_TOPICS };
 
 struct cluster_options {
     struct store *store;
@@ -70,7 +70,7 @@ struct cluster_options {
      * (cluster_send_message_to_all_nodes). `send_counts`: the rate limit counts must be sent.
      * `connected`: NATS is connected again. `living`: called once a second, with the identities of
      * all living nodes including this one. */
-    void (*message)(void *arg, enum cluster_topic topic, struct str message);
+    void (*message)(void *arg, enum cluster_message_topic topic, struct str message);
     void (*send_counts)(void *arg);
     void (*connected)(void *arg);
     void (*living)(void *arg, const uint32_t *identities, size_t count);
@@ -102,12 +102,12 @@ void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
                                   const struct session_move_message *m);
 /* Sends a message to all other nodes through NATS, without the event log. Messages may be lost, for
  * example if NATS is not connected; messages that arrive are in order. */
-void cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_topic topic,
+void cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_message_topic topic,
                                        struct str message);
 /* Sends a message to one node. The message is dropped if too many bytes are waiting to be sent to
  * NATS. So senders number their messages, and receivers request missing messages again. */
-void cluster_send_message_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
-                                  struct str message);
+void cluster_send_message_to_node(struct cluster *c, uint32_t identity,
+                                  enum cluster_message_topic topic, struct str message);
 /* Returns the number of bytes that are waiting to be sent to NATS. */
 size_t cluster_count_unsent_nats_bytes(const struct cluster *c);
 bool cluster_has_nats(const struct cluster *c);

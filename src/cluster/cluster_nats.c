@@ -72,7 +72,7 @@ static bool send_entry_by_address(struct cluster_nats_connection *w, int64_t pos
     struct log_entry_address a;
     struct buf message;
 
-    if (!atomic_load(&w->all_use_addresses) || !log_address_of_entry(f, bytes, &a))
+    if (!atomic_load(&w->all_use_addresses) || !log_address_from_entry(f, bytes, &a))
         return false;
     unsigned count = log_address_list_nats_parts(&a, parts);
     if (!position && count > 1)
@@ -110,7 +110,7 @@ void cluster_nats_publish_log_entry(struct cluster *c, int64_t position, struct 
     publish_to_subject(w, position ? w->log : w->brief, position, bytes);
 }
 
-void cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_topic topic,
+void cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_message_topic topic,
                                        struct str message)
 {
     struct cluster_nats_connection *w = &c->nats;
@@ -125,8 +125,8 @@ static void format_node_subject(const struct cluster_nats_connection *w, uint32_
     snprintf(out, 80, "%s.%" PRIu32, w->to_all, identity);
 }
 
-void cluster_send_message_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
-                                  struct str message)
+void cluster_send_message_to_node(struct cluster *c, uint32_t identity,
+                                  enum cluster_message_topic topic, struct str message)
 {
     struct cluster_nats_connection *w = &c->nats;
     char subject[80];
@@ -165,7 +165,7 @@ static void handle_nats_log_entry(struct cluster *c, int64_t position, struct st
         return;
     }
     count_received_log_entry(&c->nats, bytes);
-    log_sequencer_offer_from_nats(c->sequencer, position, bytes);
+    log_sequencer_offer_entry_from_nats(c->sequencer, position, bytes);
     if (log_sequencer_next_position(c->sequencer) <= position)
         log_follower_wake_soon(c);
 }
@@ -180,7 +180,7 @@ static void handle_transient_events(struct cluster *c, struct str bytes)
     arena_free(arena);
 }
 
-void cluster_nats_announce_address_support(struct cluster *c)
+void cluster_nats_announce_log_address_support(struct cluster *c)
 {
     struct cluster_nats_connection *w = &c->nats;
     struct buf message;
@@ -206,7 +206,8 @@ static void handle_address_support_announcement(struct cluster *c, struct str by
     pthread_mutex_unlock(&c->lock);
 }
 
-void cluster_nats_check_address_support(struct cluster *c, const uint32_t *identities, size_t count)
+void cluster_nats_check_log_address_support(struct cluster *c, const uint32_t *identities,
+                                            size_t count)
 {
     struct map announced;
     bool all = true;
@@ -243,7 +244,7 @@ static void handle_addressed_message(struct cluster *c, int64_t position, struct
     if (bytes.n)
         count_received_log_entry(&c->nats, bytes);
     if (!position) {
-        if (bytes.n && interest_set_includes_address(c->interest, &a))
+        if (bytes.n && interest_set_matches_log_address(c->interest, &a))
             handle_transient_events(c, bytes);
         return;
     }
@@ -300,7 +301,8 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
     else if (addressed)
         handle_addressed_message(c, position, bytes);
     else if (position_encodes_topic(position))
-        c->options.message(c->options.arg, (enum cluster_topic)(INT64_MAX - position), bytes);
+        c->options.message(c->options.arg, (enum cluster_message_topic)(INT64_MAX - position),
+                           bytes);
     else if (position)
         handle_nats_log_entry(c, position, bytes);
     else
@@ -316,7 +318,7 @@ static void on_nats_connection_changed(void *arg, bool connected)
     log_follower_wake(c);
     if (!connected)
         return;
-    cluster_nats_announce_address_support(c);
+    cluster_nats_announce_log_address_support(c);
     c->options.connected(c->options.arg);
 }
 
@@ -350,12 +352,12 @@ static enum err read_subject_names(struct tx *tx, void *arg)
     return OK;
 }
 
-void cluster_nats_subscribe_to_part(void *arg, unsigned part, bool subscribed)
+void cluster_nats_set_subscribed_to_part(void *arg, unsigned part, bool subscribed)
 {
     const struct cluster *c = arg;
 
     if (c->nats.nats && !test_fault_is_enabled(TEST_FAULT_NO_SUBSCRIPTIONS))
-        nats_subscribe_to_part_or_end(c->nats.nats, part, subscribed);
+        nats_set_subscribed_to_part(c->nats.nats, part, subscribed);
 }
 
 enum err cluster_nats_open(struct cluster *c)

@@ -73,7 +73,7 @@ enum err stop_node_if_log_lacks_delivered_entries(struct cluster *c)
 
     if (c->follow.lost || connections == c->follow.checked_connections)
         return OK;
-    h.count = log_sequencer_list_delivered(c->sequencer, h.delivered);
+    h.count = log_sequencer_list_delivered_entries(c->sequencer, h.delivered);
     enum err e =
         h.count ? cluster_run_log_transaction(c, STORE_READ, compare_delivered_entries_with_log, &h)
                 : OK;

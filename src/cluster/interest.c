@@ -59,7 +59,7 @@ static void set_count_of_interest_key(struct interest *i, uint64_t key, uintptr_
         map_remove_value(&i->counts, hash_u64(key));
 }
 
-void interest_set_add_key(struct interest *i, uint64_t key)
+void interest_set_add_guild_or_user(struct interest *i, uint64_t key)
 {
     struct interest_part *p = &i->parts[log_address_get_nats_part_of_key(key)];
 
@@ -75,7 +75,7 @@ void interest_set_add_key(struct interest *i, uint64_t key)
     pthread_mutex_unlock(&i->lock);
 }
 
-void interest_set_remove_key(struct interest *i, uint64_t key)
+void interest_set_remove_guild_or_user(struct interest *i, uint64_t key)
 {
     pthread_mutex_lock(&i->lock);
     uintptr_t count = get_count_of_interest_key(i, key);
@@ -86,7 +86,7 @@ void interest_set_remove_key(struct interest *i, uint64_t key)
     pthread_mutex_unlock(&i->lock);
 }
 
-bool interest_set_includes_address(struct interest *i, const struct log_entry_address *a)
+bool interest_set_matches_log_address(struct interest *i, const struct log_entry_address *a)
 {
     bool found = false;
 
@@ -97,7 +97,7 @@ bool interest_set_includes_address(struct interest *i, const struct log_entry_ad
     return found;
 }
 
-void interest_set_copy_parts(struct interest *i, unsigned char ret[LOG_PARTS / 8])
+void interest_set_copy_nats_parts(struct interest *i, unsigned char ret[LOG_PARTS / 8])
 {
     memset(ret, 0, LOG_PARTS / 8);
     pthread_mutex_lock(&i->lock);

@@ -18,14 +18,14 @@ typedef void (*interest_subscribe)(void *arg, unsigned part, bool subscribed);
 struct interest *interest_set_new(interest_subscribe subscribe, void *arg);
 void interest_set_free(struct interest *i); /* accepts NULL */
 
-/* interest_set_add_key records that a guild or user (the key) has a session on this node. Each call
- * needs a later call of interest_set_remove_key with the same key. */
-void interest_set_add_key(struct interest *i, uint64_t key);
-void interest_set_remove_key(struct interest *i, uint64_t key);
+/* interest_set_add_guild_or_user records that a guild or user (the key) has a session on this node.
+ * Each call needs a later call of interest_set_remove_guild_or_user with the same key. */
+void interest_set_add_guild_or_user(struct interest *i, uint64_t key);
+void interest_set_remove_guild_or_user(struct interest *i, uint64_t key);
 /* Returns whether a guild or user of the address has sessions on this node. */
-bool interest_set_includes_address(struct interest *i, const struct log_entry_address *a);
+bool interest_set_matches_log_address(struct interest *i, const struct log_entry_address *a);
 /* Copies the set of parts that have keys: bit `part % 8` of byte `part / 8`. */
-void interest_set_copy_parts(struct interest *i, unsigned char ret[LOG_PARTS / 8]);
+void interest_set_copy_nats_parts(struct interest *i, unsigned char ret[LOG_PARTS / 8]);
 /* Ends subscriptions to parts that were not needed for INTEREST_KEEP_MS. */
 void interest_set_end_unused_subscriptions(struct interest *i, int64_t now_ms);
 

@@ -151,17 +151,17 @@ enum err cluster_nats_open(struct cluster *c);
 void cluster_nats_start(struct cluster *c);
 void cluster_nats_close(struct cluster *c);
 /* Subscribes this node to a part of the log or ends the subscription (interest_subscribe). */
-void cluster_nats_subscribe_to_part(void *arg, unsigned part, bool subscribed);
+void cluster_nats_set_subscribed_to_part(void *arg, unsigned part, bool subscribed);
 /* Publishes a committed log entry through NATS, or transient events if position is 0. bytes is the
  * encoded entry. Messages may be lost. */
 void cluster_nats_publish_log_entry(struct cluster *c, int64_t position, struct str bytes,
                                     const struct log_entry *f);
 /* Announces to the other nodes that this node understands addresses of log entries. */
-void cluster_nats_announce_address_support(struct cluster *c);
+void cluster_nats_announce_log_address_support(struct cluster *c);
 /* Finds out whether all living nodes understand addresses of log entries, and ends NATS
  * subscriptions that are not needed any more. Called once a second. */
-void cluster_nats_check_address_support(struct cluster *c, const uint32_t *identities,
-                                        size_t count);
+void cluster_nats_check_log_address_support(struct cluster *c, const uint32_t *identities,
+                                            size_t count);
 
 /* --- log_gaps.c ----------------------------------------------------------------------- */
 
@@ -169,7 +169,7 @@ void cluster_nats_check_address_support(struct cluster *c, const uint32_t *ident
 enum err begin_transaction_and_read_id(struct cluster *c, struct arena *arena, struct str *ret);
 /* Sets *ret to whether all transactions of cluster nodes with transaction ids below `bound` have
  * ended. If `end` is set, terminates those that still run. */
-enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret);
+enum err check_or_end_older_transactions(struct cluster *c, struct str bound, bool end, bool *ret);
 /* Query of begin_transaction_and_read_id. Tests replace it with one that returns a wrong bound. */
 extern struct sql transaction_bound_sql;
 /* Time after which a transaction that blocks the log is terminated, in ms; tests may change it. */

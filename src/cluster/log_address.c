@@ -34,8 +34,8 @@ static bool add_audiences_of_event(struct log_entry_address *a, const struct emi
     return fits;
 }
 
-bool log_address_of_entry(const struct log_entry *f, struct str bytes,
-                          struct log_entry_address *ret)
+bool log_address_from_entry(const struct log_entry *f, struct str bytes,
+                            struct log_entry_address *ret)
 {
     *ret = (struct log_entry_address){ 0 };
     if (f->revocations || f->move || f->voices)

@@ -43,8 +43,8 @@ static inline snowflake log_address_get_id_of_key(uint64_t key)
 
 /* Computes the address of an entry; `bytes` is its encoded form. Returns false if all nodes need
  * the entry. */
-bool log_address_of_entry(const struct log_entry *f, struct str bytes,
-                          struct log_entry_address *ret);
+bool log_address_from_entry(const struct log_entry *f, struct str bytes,
+                            struct log_entry_address *ret);
 /* Lists the parts to which an entry with this address is published, and returns their number. If
  * the address has a guild, its users are ignored, because most nodes with sessions of these users
  * also have sessions of the guild; other nodes read the entry from the log. */

@@ -57,7 +57,7 @@ struct page_read {
     uint64_t count, bytes;
 };
 
-/* $3: the parts of this node (interest_set_copy_parts). */
+/* $3: the parts of this node (interest_set_copy_nats_parts). */
 static const char SELECT_LOG_PAGE[] =
     "select position, case when log_recipients_include(recipients, $3) then body end, recipients "
     "from log where position >= $1 order by position limit $2";
@@ -87,7 +87,7 @@ static enum err read_page_of_log_rows(struct tx *tx, void *arg)
 
     p->last = 0;
     p->count = p->bytes = 0;
-    interest_set_copy_parts(c->interest, parts);
+    interest_set_copy_nats_parts(c->interest, parts);
     enum err e =
         tx_query(tx, SELECT_LOG_PAGE,
                  BIND(v_int(log_sequencer_next_position(c->sequencer)), v_int(LOG_PAGE_ROWS),

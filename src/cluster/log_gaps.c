@@ -74,7 +74,7 @@ static enum err count_or_end_older_transactions(struct tx *tx, void *arg)
     return e;
 }
 
-enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret)
+enum err check_or_end_older_transactions(struct cluster *c, struct str bound, bool end, bool *ret)
 {
     struct gap_query q = { .bound = bound, .end = end };
     enum err e = cluster_run_log_transaction(c, STORE_READ, count_or_end_older_transactions, &q);
@@ -143,8 +143,8 @@ bool log_gap_run_next_resolution_step(struct cluster *c)
         s->bound_is_set = !begin_transaction_and_read_id(c, s->arena, &s->bound);
         return true;
     }
-    if (!older_transactions_have_ended(c, s->bound, age > ms_to_ns(terminate_transactions_after_ms),
-                                       &ended) &&
+    if (!check_or_end_older_transactions(c, s->bound,
+                                         age > ms_to_ns(terminate_transactions_after_ms), &ended) &&
         ended)
         resolve_log_gap(c);
     return true;

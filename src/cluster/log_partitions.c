@@ -72,7 +72,7 @@ enum err stop_node_if_unread_log_rows_dropped(struct cluster *c, bool *ret)
     enum err e = cluster_run_log_transaction(c, STORE_READ, read_first_log_position, &first);
 
     if (!e && !c->follow.lost && next < first &&
-        (c->follow.log_had_rows || log_sequencer_list_delivered(c->sequencer, delivered))) {
+        (c->follow.log_had_rows || log_sequencer_list_delivered_entries(c->sequencer, delivered))) {
         c->follow.lost = true;
         log_error("cluster: the log no longer has the event at position %lld; this node stops",
                   (long long)next);

@@ -174,7 +174,8 @@ void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct
     sequencer_insert_entry(l, position, bytes, frame, false);
 }
 
-void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes)
+void log_sequencer_offer_entry_from_nats(struct log_sequencer *l, int64_t position,
+                                         struct str bytes)
 {
     sequencer_insert_entry(l, position, bytes, NULL, true);
 }
@@ -229,13 +230,13 @@ uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last)
     return count;
 }
 
-void log_sequencer_enable_delivered_record(struct log_sequencer *l)
+void log_sequencer_enable_delivered_list(struct log_sequencer *l)
 {
     l->records_delivered = true;
 }
 
-size_t log_sequencer_list_delivered(struct log_sequencer *l,
-                                    struct delivered_log_entry out[DELIVERED_ENTRIES_RECORDED])
+size_t log_sequencer_list_delivered_entries(
+    struct log_sequencer *l, struct delivered_log_entry out[DELIVERED_ENTRIES_RECORDED])
 {
     pthread_mutex_lock(&l->lock);
     uint64_t count = l->delivered_count < DELIVERED_ENTRIES_RECORDED ? l->delivered_count

@@ -35,7 +35,8 @@ void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct
                                const struct log_entry *frame);
 /* Offers a log entry that came through NATS. If it cannot be decoded, its position counts as
  * missing until the same entry was read from the log and offered. */
-void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes);
+void log_sequencer_offer_entry_from_nats(struct log_sequencer *l, int64_t position,
+                                         struct str bytes);
 /* Offers the address of a committed log entry that came through NATS. bytes is the entry itself, or
  * empty. The sink must have the functions `needs` and `pass_over`. */
 void log_sequencer_offer_address_of_entry(struct log_sequencer *l, int64_t position,
@@ -51,10 +52,10 @@ struct delivered_log_entry {
 };
 enum { DELIVERED_ENTRIES_RECORDED = 64 };
 /* Turns on the list of delivered and skipped log entries. Must be called before the first offer. */
-void log_sequencer_enable_delivered_record(struct log_sequencer *l);
+void log_sequencer_enable_delivered_list(struct log_sequencer *l);
 /* Writes the last delivered log entries to an array, in order, and returns their number. */
-size_t log_sequencer_list_delivered(struct log_sequencer *l,
-                                    struct delivered_log_entry out[DELIVERED_ENTRIES_RECORDED]);
+size_t log_sequencer_list_delivered_entries(
+    struct log_sequencer *l, struct delivered_log_entry out[DELIVERED_ENTRIES_RECORDED]);
 
 /* Returns the number of log entries that could not be decoded and were skipped; they make the node
  * not ready (cluster_is_ready). */

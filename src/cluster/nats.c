@@ -201,7 +201,7 @@ static void write_part_subscription(struct nats *n, unsigned part)
     nats_write_subscribe_command(get_nats_command_buffer(n), subject, NATS_SUBJECTS_MAX + 1 + part);
 }
 
-void nats_subscribe_to_part_or_end(struct nats *n, unsigned part, bool subscribed)
+void nats_set_subscribed_to_part(struct nats *n, unsigned part, bool subscribed)
 {
     pthread_mutex_lock(&n->lock);
     bool changed = n->parts[part] != subscribed;
@@ -337,7 +337,7 @@ static bool decrypt_received_nats_bytes(struct nats *n, struct str bytes)
     flush_nats_output(n);
     if (!ok && !n->introduced)
         log_warn("nats: TLS handshake with %s failed: %s", n->options.servers.items[n->server].host,
-                 tls_handshake_error(n->tls));
+                 tls_describe_handshake_error(n->tls));
     pthread_mutex_unlock(&n->lock);
     return ok;
 }

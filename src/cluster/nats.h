@@ -18,7 +18,7 @@ struct nats_options {
     const char *ca;
     const char *subjects[NATS_SUBJECTS_MAX];
     /* Prefix of the NATS subjects of parts; the part's number follows it
-     * (nats_subscribe_to_part_or_end). */
+     * (nats_set_subscribed_to_part). */
     const char *part_prefix;
     void *arg;
     /* Called on the connection's thread for each message on `subjects` and on subscribed parts.
@@ -34,7 +34,7 @@ void nats_free(struct nats *n); /* accepts NULL */
 
 /* Begins or ends the subscription to a part, a number from 0 to NATS_PARTS_MAX - 1. Also applies
  * after a reconnect. Thread-safe. */
-void nats_subscribe_to_part_or_end(struct nats *n, unsigned part, bool subscribed);
+void nats_set_subscribed_to_part(struct nats *n, unsigned part, bool subscribed);
 /* Publishes a message. Returns whether the message was sent or queued. Thread-safe. */
 bool nats_publish(struct nats *n, const char *subject, struct str payload);
 /* Publishes a message that the caller can send again later. Drops the message if many bytes are

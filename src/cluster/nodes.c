@@ -150,7 +150,7 @@ static void record_clock_offset(struct cluster *c, int64_t offset_ms,
                              (read_step->after - c->clocks.last.after) / 1000000),
                  2 * NODE_LEASE_MS / 1000);
     }
-    clock_check_record_database_sample(&c->clocks, read_step, agrees);
+    node_clock_check_record_sample(&c->clocks, read_step, agrees);
     atomic_store(&c->offset_ms, offset_ms);
     atomic_store(&c->clock_off, c->clocks.is_off);
     if (c->clocks.is_off != was_off)
@@ -218,8 +218,8 @@ static enum err report_living_nodes(struct cluster *c)
 
     if (e)
         return e;
-    cluster_nats_announce_address_support(c);
-    cluster_nats_check_address_support(c, n.identities, n.count);
+    cluster_nats_announce_log_address_support(c);
+    cluster_nats_check_log_address_support(c, n.identities, n.count);
     c->options.living(c->options.arg, n.identities, n.count);
     return OK;
 }

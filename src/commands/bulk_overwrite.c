@@ -241,7 +241,7 @@ static enum err clear_changed_names(struct bulk_overwrite *b)
             continue;
         e = delete_command_permissions(b->call, item->old, true, &b->room);
         if (!e)
-            e = clear_command_name(b->call->tx, item->old->id);
+            e = set_placeholder_name_of_command(b->call->tx, item->old->id);
     }
     return e;
 }
@@ -288,7 +288,8 @@ static enum err write_bulk_overwrite(struct bulk_overwrite *b)
     if (!e)
         e = write_changed_commands(b, &changed);
     if (!e && changed)
-        e = update_and_emit_command_bundle(b->call, b->call->target.application, b->guild_id);
+        e = update_command_bundle_and_emit_index_update(b->call, b->call->target.application,
+                                                        b->guild_id);
     return e;
 }
 

@@ -130,8 +130,8 @@ enum err update_command_bundle_and_indexes(struct tx *tx, struct form *form,
     return e || guild_id ? e : update_global_commands_flag(tx, a);
 }
 
-enum err update_and_emit_command_bundle(struct call *call, const struct application *a,
-                                        snowflake guild_id)
+enum err update_command_bundle_and_emit_index_update(struct call *call, const struct application *a,
+                                                     snowflake guild_id)
 {
     enum err e = update_command_bundle_and_indexes(call->tx, &call->form, NULL, a, guild_id);
 

@@ -35,7 +35,7 @@ enum command_permission_result {
 };
 
 /* Input of evaluate_command_permission: fields of the command, of the context and of the user. */
-struct command_permission_check {
+struct command_permission_input {
     unsigned contexts, integration_types; /* bit sets of the command */
     bool entry_point;
     bool nsfw; /* the command is age-restricted */
@@ -62,17 +62,17 @@ struct command_permission_check {
 };
 /* Decides whether an index lists a command, and whether the user may invoke the command. */
 enum command_permission_result evaluate_command_permission(
-    const struct command_permission_check *q);
+    const struct command_permission_input *q);
 /* Returns a bit set of integration_type: how the app is installed for the user, as far as the
  * command supports it. An app in a group DM counts as INSTALL_GUILD. */
-unsigned command_get_usable_install_types(const struct command_permission_check *q);
+unsigned command_get_usable_install_types(const struct command_permission_input *q);
 /* Evaluates the permission rows of the user and of roles, and the default permissions, without a
  * channel. */
 enum command_permission_result evaluate_command_user_permission(
-    const struct command_permission_check *q);
+    const struct command_permission_input *q);
 
 /* Sets the fields of q that describe the member and the member's roles. */
-void command_permission_check_set_member(struct command_permission_check *q,
+void command_permission_input_set_member(struct command_permission_input *q,
                                          const struct member_access *s);
 
 /* The user who invokes a command, and the channel. Outside guilds member_access is NULL. */

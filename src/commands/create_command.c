@@ -25,7 +25,7 @@ enum err check_command_install_types(struct form *form, const struct json_path *
         if (!application_can_be_installed(a, (enum integration_type)types[i]))
             form_add_error(form, &at, FORM_INSTALL_TYPE);
     }
-    if (form_has_error_at(form, &all))
+    if (form_has_error_at_path(form, &all))
         return ERR_INVALID_FORM_BODY;
     if (k->integration_types.given == GIVEN || k->guild_id.given == GIVEN)
         return OK;
@@ -135,7 +135,7 @@ static enum err insert_new_command(struct call *call, const struct prepared_comm
     if (!e)
         e = insert_command(call->tx, k, &d->texts);
     if (!e)
-        e = update_and_emit_command_bundle(call, call->target.application, guild_id);
+        e = update_command_bundle_and_emit_index_update(call, call->target.application, guild_id);
     call_set_status(call, 201);
     return e ? e : reply_with_command(call, d);
 }
@@ -159,7 +159,8 @@ static enum err update_existing_command(struct call *call, const struct prepared
     if (!e)
         e = update_command(call->tx, k, &d->texts);
     if (!e)
-        e = update_and_emit_command_bundle(call, call->target.application, d->old->guild_id);
+        e = update_command_bundle_and_emit_index_update(call, call->target.application,
+                                                        d->old->guild_id);
     return e ? e : reply_with_command(call, d);
 }
 
@@ -204,6 +205,6 @@ enum err delete_command(struct call *call)
     if (!e)
         e = delete_command_row(call->tx, k->id);
     return e ? e
-             : update_and_emit_command_bundle(call, call->target.application,
-                                              guild_id_of_command_scope(call));
+             : update_command_bundle_and_emit_index_update(call, call->target.application,
+                                                           guild_id_of_command_scope(call));
 }

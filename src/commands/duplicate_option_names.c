@@ -123,7 +123,7 @@ void check_duplicate_option_name(struct form *form, const struct json_path *here
             (short_str_eq(o[i].name, o[index].name) ||
              options_share_localized_name(&o[i], &o[index]))) {
             form_add_error(form, here, FORM_OPTION_NAME_TAKEN,
-                           STR_ARGS(form_quote_value(o[index].name)));
+                           STR_ARGS(form_shorten_quoted_value(o[index].name)));
             return;
         }
     }

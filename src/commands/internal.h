@@ -47,8 +47,8 @@ void check_duplicate_option_name(struct form *form, const struct json_path *here
                                  const struct command_option *o, size_t index,
                                  const uint64_t *name_hashes);
 /* Removes errors in fields that do not apply to the option's type. */
-void remove_ignored_option_errors(struct form *form, const struct json_path *here,
-                                  const struct list *options);
+void remove_errors_in_inapplicable_option_fields(struct form *form, const struct json_path *here,
+                                                 const struct list *options);
 /* Checks the locales in a localization dictionary: the field `field` of the object at `here`. */
 void validate_localizations(struct form *form, const struct json_path *here, struct str field,
                             const struct opt_list *dictionary);
@@ -124,7 +124,7 @@ enum err update_command(struct tx *tx, const struct command *k,
                         const struct encoded_command *texts);
 /* Sets the command's name to a unique placeholder, so that another command of the same bulk
  * overwrite can have the name. */
-enum err clear_command_name(struct tx *tx, snowflake id);
+enum err set_placeholder_name_of_command(struct tx *tx, snowflake id);
 enum err delete_command_row(struct tx *tx, snowflake id);
 /* Returns whether the command equals the stored row. Their versions are not compared. */
 bool command_equals_row(struct arena *arena, const struct command *k,
@@ -225,8 +225,8 @@ enum err update_command_bundle_and_indexes(struct tx *tx, struct form *form,
                                            const struct json_path *here,
                                            const struct application *a, snowflake guild_id);
 /* Calls update_command_bundle_and_indexes; emits the index update event to the app's guilds. */
-enum err update_and_emit_command_bundle(struct call *call, const struct application *a,
-                                        snowflake guild_id);
+enum err update_command_bundle_and_emit_index_update(struct call *call, const struct application *a,
+                                                     snowflake guild_id);
 void emit_command_index_update(struct call *call, snowflake guild_id);
 extern const struct job_kind command_index_update_job;
 

@@ -131,7 +131,7 @@ static enum err write_localized_command_json(struct localized_list_state *l,
 
     tx_replace_arena(l->tx, before);
     if (!e) {
-        command_apply_locale(&k, l->locale, COMMAND_FORM_LIST);
+        command_localize(&k, l->locale, COMMAND_FORM_LIST);
         schema_encode(l->json, &type_command, &k);
     } else if (e == ERR_UNKNOWN_COMMAND) {
         json_write_raw(l->json, text);

@@ -205,14 +205,14 @@ static const char ADD_COMMAND[] =
 
 enum err insert_command(struct tx *tx, const struct command *k, const struct encoded_command *texts)
 {
-    enum err e =
-        tx_exec(tx, ADD_COMMAND,
-                BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value), v_int(k->type),
-                     v_text(k->name), v_id(k->version),
-                     sql_value_of_optional_id(k->default_member_permissions), v_int(k->nsfw),
-                     v_int(command_context_bits(k)), v_int(command_integration_type_bits(k)),
-                     v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
-                NULL);
+    enum err e = tx_exec(tx, ADD_COMMAND,
+                         BIND(v_id(k->id), v_id(k->application_id), v_id(k->guild_id.value),
+                              v_int(k->type), v_text(k->name), v_id(k->version),
+                              sql_value_of_optional_id(k->default_member_permissions),
+                              v_int(k->nsfw), v_int(command_get_context_bits(k)),
+                              v_int(command_get_integration_type_bits(k)), v_int(texts->locales),
+                              v_int(texts->hidden), v_text(texts->plain)),
+                         NULL);
 
     return e ? e : store_command_definition(tx, k, texts->definition);
 }
@@ -224,13 +224,13 @@ static const char SAVE_COMMAND[] =
 
 enum err update_command(struct tx *tx, const struct command *k, const struct encoded_command *texts)
 {
-    enum err e =
-        tx_exec(tx, SAVE_COMMAND,
-                BIND(v_id(k->id), v_text(k->name), v_id(k->version),
-                     sql_value_of_optional_id(k->default_member_permissions), v_int(k->nsfw),
-                     v_int(command_context_bits(k)), v_int(command_integration_type_bits(k)),
-                     v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
-                NULL);
+    enum err e = tx_exec(tx, SAVE_COMMAND,
+                         BIND(v_id(k->id), v_text(k->name), v_id(k->version),
+                              sql_value_of_optional_id(k->default_member_permissions),
+                              v_int(k->nsfw), v_int(command_get_context_bits(k)),
+                              v_int(command_get_integration_type_bits(k)), v_int(texts->locales),
+                              v_int(texts->hidden), v_text(texts->plain)),
+                         NULL);
 
     return e ? e : store_command_definition(tx, k, texts->definition);
 }
@@ -240,7 +240,7 @@ enum err update_command(struct tx *tx, const struct command *k, const struct enc
 static const char CLEAR_COMMAND_NAME[] =
     "update commands set name = ' ' || cast(id as text) where id = $1";
 
-enum err clear_command_name(struct tx *tx, snowflake id)
+enum err set_placeholder_name_of_command(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, CLEAR_COMMAND_NAME, BIND(v_id(id)), NULL);
 }

@@ -125,7 +125,7 @@ static void check_command_patch(struct form *form, const struct json_path *here,
     const struct command_patch *in = object;
     struct json_path options = json_path_key(here, STR("options"));
 
-    remove_ignored_option_errors(form, &options, &in->options.value);
+    remove_errors_in_inapplicable_option_fields(form, &options, &in->options.value);
 }
 
 /* Checks a new command, after absent fields got their defaults. */

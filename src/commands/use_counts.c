@@ -80,7 +80,7 @@ static enum err record_used_day(struct tx *tx, snowflake command_id, struct valu
     const struct value values[] = { v_id(command_id), day };
     bool recorded = false;
     enum err e =
-        tx_needs_round_trips(tx) ? OK : tx_exists(tx, IS_DAY_RECORDED, values, 2, &recorded);
+        tx_queries_need_round_trips(tx) ? OK : tx_exists(tx, IS_DAY_RECORDED, values, 2, &recorded);
 
     *ret_first = 0;
     return e || recorded ? e : tx_exec(tx, UPDATE_USED_DAY, values, 2, ret_first);

@@ -38,7 +38,7 @@ static void validate_localized_names(struct form *form, const struct json_path *
     const struct string_pair *p = k->name_localizations.value.items;
     struct json_path at = json_path_key(here, STR("name_localizations"));
 
-    if (form_has_error_at(form, &at))
+    if (form_has_error_at_path(form, &at))
         return;
     validate_localizations(form, here, at.key, &k->name_localizations);
     for (size_t i = 0; i < k->name_localizations.value.count; i++) {
@@ -53,7 +53,7 @@ static void validate_name(struct form *form, const struct json_path *here, const
 {
     struct json_path at = json_path_key(here, STR("name"));
 
-    if (form_has_error_at(form, &at))
+    if (form_has_error_at_path(form, &at))
         return;
     if (is_context_menu_type(k->type))
         validate_menu_name(form, &at, k->name);
@@ -77,7 +77,7 @@ static void validate_descriptions(struct form *form, const struct json_path *her
     struct json_path at = json_path_key(here, STR("description"));
     struct json_path all = json_path_key(here, STR("description_localizations"));
 
-    if (!form_has_error_at(form, &at)) {
+    if (!form_has_error_at_path(form, &at)) {
         if (is_context_menu_type(k->type) && k->description.n)
             form_add_error(form, &at, FORM_MENU_DESCRIPTION);
         else if (!is_context_menu_type(k->type) && !k->description.p)
@@ -89,7 +89,7 @@ static void validate_descriptions(struct form *form, const struct json_path *her
     for (size_t i = 0; i < k->description_localizations.value.count; i++) {
         struct json_path one = json_path_key(&all, p[i].key);
 
-        if (form_has_error_at(form, &one))
+        if (form_has_error_at_path(form, &one))
             continue;
         if (is_context_menu_type(k->type) && p[i].value.n)
             form_add_error(form, &one, FORM_MENU_DESCRIPTION);
@@ -130,7 +130,7 @@ void validate_command(struct form *form, const struct json_path *here, const str
 {
     struct json_path type = json_path_key(here, STR("type"));
 
-    if (form_has_error_at(form, &type))
+    if (form_has_error_at_path(form, &type))
         return; /* all other checks need a valid type */
     validate_name(form, here, k);
     validate_localized_names(form, here, k);

@@ -49,7 +49,7 @@ static void validate_string_choice(struct form *form, const struct json_path *at
     struct str text;
 
     if (c->value.p[0] != '"') {
-        form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_quote_value(c->value)));
+        form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_shorten_quoted_value(c->value)));
         return;
     }
     text = command_choice_format_value(form->arena, c);
@@ -68,11 +68,13 @@ static void validate_number_choice(struct form *form, const struct json_path *at
     json_reader_init(&r, c->value, form->arena);
     bool number = json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &n) && isfinite(n.d);
     if (!number && !whole)
-        form_add_error(form, at, FORM_NOT_FLOAT,
-                       STR_ARGS(form_quote_value(command_choice_format_value(form->arena, c))));
+        form_add_error(
+            form, at, FORM_NOT_FLOAT,
+            STR_ARGS(form_shorten_quoted_value(command_choice_format_value(form->arena, c))));
     else if (!number || (whole && !is_integer_value(n.d)))
-        form_add_error(form, at, FORM_NOT_INT,
-                       STR_ARGS(form_quote_value(command_choice_format_value(form->arena, c))));
+        form_add_error(
+            form, at, FORM_NOT_INT,
+            STR_ARGS(form_shorten_quoted_value(command_choice_format_value(form->arena, c))));
     else if (n.d < (double)-SAFE_INT || (n.kind == NUMBER_INT && n.i < -SAFE_INT))
         form_add_error(form, at, FORM_NUMBER_MIN, (long long)-SAFE_INT);
     else if (n.d > (double)SAFE_INT || (n.kind == NUMBER_INT && n.i > SAFE_INT))
@@ -195,7 +197,7 @@ static __attribute__((noinline)) void validate_option_names(struct form *form,
     struct json_path name = json_path_key(here, STR("name"));
     struct json_path names = json_path_key(here, STR("name_localizations"));
 
-    if (!form_has_error_at(form, &name))
+    if (!form_has_error_at_path(form, &name))
         validate_command_name(form, &name, o->name);
     validate_localizations(form, here, names.key, &o->name_localizations);
     validate_localizations(form, here, STR("description_localizations"),
@@ -203,7 +205,7 @@ static __attribute__((noinline)) void validate_option_names(struct form *form,
     for (size_t i = 0; i < o->name_localizations.value.count; i++) {
         struct json_path one = json_path_key(&names, p[i].key);
 
-        if (!form_has_error_at(form, &one))
+        if (!form_has_error_at_path(form, &one))
             validate_command_name(form, &one, p[i].value);
     }
 }
@@ -274,8 +276,8 @@ static __attribute__((noinline)) bool option_type_has_error(const struct form *f
 {
     struct json_path type = json_path_key(at, STR("type"));
 
-    return form_has_error_at(form, &type) ||
-           (is_undecoded_option(o) && form_has_error_at(form, at));
+    return form_has_error_at_path(form, &type) ||
+           (is_undecoded_option(o) && form_has_error_at_path(form, at));
 }
 
 static bool is_known_option_type(int64_t type)
@@ -296,8 +298,8 @@ static const struct {
     { "file_types", { OPTION_ATTACHMENT } },
 };
 
-void remove_ignored_option_errors(struct form *form, const struct json_path *here,
-                                  const struct list *options)
+void remove_errors_in_inapplicable_option_fields(struct form *form, const struct json_path *here,
+                                                 const struct list *options)
 {
     const struct command_option *o = options->items;
 
@@ -310,9 +312,9 @@ void remove_ignored_option_errors(struct form *form, const struct json_path *her
 
             if (o[i].type != type_specific_fields[n].types[0] &&
                 o[i].type != type_specific_fields[n].types[1])
-                form_remove_errors_at(form, &field);
+                form_remove_errors_at_path(form, &field);
         }
-        remove_ignored_option_errors(form, &inner, &o[i].options.value);
+        remove_errors_in_inapplicable_option_fields(form, &inner, &o[i].options.value);
     }
 }
 

@@ -159,7 +159,7 @@ static enum err import_command(struct command_import *in, const struct command_p
     if (check_command_install_types(in->form, here, &in->application, &k, entry))
         return OK; /* check_command_install_types has added the error */
     enum err e = resolve_replaced_command(in, &k, entry->id, here, &old);
-    if (e || form_has_error_at(in->form, here))
+    if (e || form_has_error_at_path(in->form, here))
         return e;
     e = old ? import_replaced_command(in, &k, old, here)
             : import_new_command(in, &k, entry->id, here);
@@ -190,7 +190,7 @@ static enum err import_commands(struct world_file_importer *im, const void *json
     const struct type *type = im->guild ? &guild_commands_body : &commands_body;
     void *body;
 
-    if (schema_decode_at(type, *(const struct str *)json, im->form, at, &body))
+    if (schema_decode_part_of_body(type, *(const struct str *)json, im->form, at, &body))
         return OK; /* if there are errors, they are in the form */
     const struct list *entries = body;
     enum err e = application_find(im->tx, application, &in.application);

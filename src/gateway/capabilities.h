@@ -74,10 +74,10 @@ struct encoded_members encode_relationships_json(struct arena *arena,
                                                  const struct list *relationships, bool refers);
 
 /* Encodes the fields of a guild that are the same for all viewers, and its channels, as JSON. */
-const struct encoded_guild *encode_guild_fields_shared_by_viewers(struct arena *arena,
-                                                                  const struct guild *guild,
-                                                                  const struct list *sounds,
-                                                                  const struct list *channels);
+const struct encoded_guild *encode_viewer_independent_guild_fields(struct arena *arena,
+                                                                   const struct guild *guild,
+                                                                   const struct list *sounds,
+                                                                   const struct list *channels);
 
 struct encoded_members *copy_encoded_guild_members(struct arena *arena,
                                                    const struct encoded_members *people);
@@ -109,8 +109,8 @@ bool ready_event_writer_is_full(const struct ready_event_writer *s);
 
 /* Completes READY with the presences of friends and the collected lists, and writes
  * READY_SUPPLEMENTAL if the capabilities require it. */
-void ready_event_writer_write_event(struct ready_event_writer *s, struct gateway *g,
-                                    const struct list *friends, struct json_writer *ready,
-                                    struct json_writer *more);
+void ready_event_writer_write_collected_lists(struct ready_event_writer *s, struct gateway *g,
+                                              const struct list *friends, struct json_writer *ready,
+                                              struct json_writer *more);
 
 #endif

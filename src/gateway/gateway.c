@@ -29,11 +29,11 @@
 
 enum { REPLICA_REPLY_MAX_BYTES = 64 * 1024 };
 
-const struct gateway_calls_to_higher_folders gateway_upcalls = {
+const struct gateway_upcall_functions gateway_upcalls = {
     .event_dispatch_begin = event_dispatch_begin,
     .event_dispatch_continue = event_dispatch_continue,
     .dispatch_drop = event_dispatch_abort,
-    .pass_unread_entry = unread_log_entry_skip_or_read,
+    .pass_unread_entry = unread_log_entry_drop_or_begin_read,
     .unread_entries_free = unread_entries_free,
     .unread_entries_retry = unread_entries_retry,
     .presence_change = presence_on_session_change,
@@ -47,7 +47,7 @@ const struct gateway_calls_to_higher_folders gateway_upcalls = {
     .lists_leave = member_lists_remove_session,
     .lists_free = member_lists_free,
     .guild_join = session_read_joined_guild,
-    .moves_continue = release_sessions_requested_by_others,
+    .moves_continue = release_requested_sessions,
     .resume_request_retry = retry_session_request,
     .opcode_find = opcode_find,
 };

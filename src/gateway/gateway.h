@@ -180,9 +180,9 @@ bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
 void gateway_publish_announcements(struct gateway *g, const struct emitted_event *list);
 /* Publishes the announcements of one position of the event log (0 if they have none). Event numbers
  * are derived from positions, so they are the same on all nodes of a cluster. */
-void gateway_publish_at_log_position(struct gateway *g, int64_t position,
-                                     const struct emitted_event *list);
-/* Called instead of gateway_publish_at_log_position for a log entry that this node has not
+void gateway_publish_events_of_log_position(struct gateway *g, int64_t position,
+                                            const struct emitted_event *list);
+/* Called instead of gateway_publish_events_of_log_position for a log entry that this node has not
  * received, in the order of the event log. Event loops that need the entry read it from the log.
  * Positions are collected and posted to the loops before the next event, or by
  * gateway_publish_skipped_log_positions. */
@@ -256,7 +256,7 @@ size_t gateway_list_account_sessions(struct gateway *g, snowflake user_id,
                                      struct gateway_session_options *out, size_t max);
 
 /* Actions by which an operator tests how the client of a session reacts. */
-enum gateway_session_action {
+enum operator_action_on_session {
     GATEWAY_ACTION_RECONNECT,  /* op 7: the client should reconnect */
     GATEWAY_ACTION_INVALIDATE, /* op 9, the session ends */
     /* sends op 9 (invalid session) with d = true: the client may resume */
@@ -266,10 +266,10 @@ enum gateway_session_action {
 /* Starts an action on the session with this id (the session_id of READY) and returns before it is
  * done. Returns false if there is no such session. Thread-safe. */
 bool gateway_run_operator_action_on_session(struct gateway *g, struct str session_id,
-                                            enum gateway_session_action what, int code);
+                                            enum operator_action_on_session what, int code);
 /* Starts an action on all sessions of an account. Returns the number of sessions. */
 size_t gateway_run_operator_action_on_account(struct gateway *g, snowflake user_id,
-                                              enum gateway_session_action what, int code);
+                                              enum operator_action_on_session what, int code);
 
 /* Delays all events by `ms` without changing their order; 0 ends the delay and sends the delayed
  * events. Thread-safe. */

@@ -11,12 +11,12 @@ struct session_action_post {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
     uint64_t number;
-    enum gateway_session_action what;
+    enum operator_action_on_session what;
     int code;
 };
 
 static void apply_session_action_to_socket(struct gateway_socket *p,
-                                           enum gateway_session_action what, int code)
+                                           enum operator_action_on_session what, int code)
 {
     switch (what) {
     case GATEWAY_ACTION_RECONNECT:
@@ -48,7 +48,7 @@ static void on_session_action_posted(struct loop_message *post)
 
 /* Posts an action to the session's loop. Returns false if there is no such session. */
 static bool post_session_action(struct gateway *g, uint64_t number,
-                                enum gateway_session_action what, int code)
+                                enum operator_action_on_session what, int code)
 {
     /* Hold the lock, so that the message is posted before the loop's gateway state is freed. */
     pthread_mutex_lock(&g->publishing);
@@ -67,7 +67,7 @@ static bool post_session_action(struct gateway *g, uint64_t number,
 }
 
 bool gateway_run_operator_action_on_session(struct gateway *g, struct str session_id,
-                                            enum gateway_session_action what, int code)
+                                            enum operator_action_on_session what, int code)
 {
     uint64_t number;
 
@@ -75,7 +75,7 @@ bool gateway_run_operator_action_on_session(struct gateway *g, struct str sessio
 }
 
 size_t gateway_run_operator_action_on_account(struct gateway *g, snowflake user_id,
-                                              enum gateway_session_action what, int code)
+                                              enum operator_action_on_session what, int code)
 {
     uint64_t *numbers = NULL;
     size_t count = 0, pushed = 0;

@@ -55,14 +55,15 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
     enum err e = read_guild_from_store(tx, key->ids[0], whole, parts);
 
     if (!e && whole && arena_used_bytes(arena) <= MAX_ENCODED_GUILD_BYTES)
-        parts->encoded = encode_guild_fields_shared_by_viewers(arena, &parts->guild, &parts->sounds,
-                                                               &parts->channels);
+        parts->encoded = encode_viewer_independent_guild_fields(arena, &parts->guild,
+                                                                &parts->sounds, &parts->channels);
     tx_replace_arena(tx, before);
     if (!e)
         *ret = *parts;
     /* A guild with incident actions is cached for a short time only, because these end at a certain
      * time without a write that would invalidate the cache. */
-    result_cache_end_tracked_entry(retained, e ? NULL : parts, parts->guild.incidents_data);
+    result_cache_end_entry_tracking_queries(retained, e ? NULL : parts,
+                                            parts->guild.incidents_data);
     return e;
 }
 
@@ -77,7 +78,7 @@ static enum err read_guild_from_cache_or_store(struct tx *tx, snowflake guild_id
         *ret = *found;
         return OK;
     }
-    struct result_cache_entry *retained = result_cache_begin_tracked_entry(tx, &key);
+    struct result_cache_entry *retained = result_cache_begin_entry_tracking_queries(tx, &key);
     if (retained)
         return read_guild_into_cache(tx, &key, retained, ret);
     ret->encoded = NULL;

@@ -21,8 +21,8 @@ static const struct channel *find_channel_in_list(const struct list *channels, s
     return NULL;
 }
 
-static bool can_view_channel_or_thread(const struct permission_input *who, const struct channel *c,
-                                       const struct list *all)
+static bool can_view_channel_or_thread(const struct permission_computation_input *who,
+                                       const struct channel *c, const struct list *all)
 {
     const struct list *o = &c->permission_overwrites.value;
     const struct channel *parent;
@@ -37,7 +37,8 @@ static bool can_view_channel_or_thread(const struct permission_input *who, const
 
 /* Adds the channels that the viewer gets: a bot gets every channel of the guild, a user gets the
  * channels that the user can view. */
-static void add_visible_channels(struct arena *arena, const struct permission_input *who, bool bot,
+static void add_visible_channels(struct arena *arena,
+                                 const struct permission_computation_input *who, bool bot,
                                  const struct guild_with_channels *parts, struct gateway_guild *ret)
 {
     const struct channel *c = parts->channels.items;
@@ -68,7 +69,8 @@ static void append_visible_thread(struct arena *arena, struct channel thread, st
 
 /* Reads the open Discord threads that the viewer gets: a bot gets all threads that it can view, a
  * user gets the threads that the user has joined. */
-static enum err read_visible_threads_of_guild(struct tx *tx, const struct permission_input *who,
+static enum err read_visible_threads_of_guild(struct tx *tx,
+                                              const struct permission_computation_input *who,
                                               bool bot, const struct guild_with_channels *parts,
                                               struct gateway_guild *ret)
 {
@@ -79,7 +81,7 @@ static enum err read_visible_threads_of_guild(struct tx *tx, const struct permis
 
     if (size)
         memcpy(t, parts->threads.items, size);
-    enum err e = threads_read_membership_of_user(tx, who->guild_id, who->user_id, &threads);
+    enum err e = open_threads_read_membership_of_user(tx, who->guild_id, who->user_id, &threads);
     for (size_t i = 0; !e && i < threads.count; i++)
         if ((bot || t[i].member) && can_view_channel_or_thread(who, &t[i], &parts->channels))
             append_visible_thread(arena, t[i], &ret->threads);
@@ -113,7 +115,8 @@ enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *r
     ret->guild = parts.guild;
     ret->encoded = parts.encoded;
     ret->soundboard_sounds = parts.sounds;
-    struct permission_input who = permission_input_of_member(&ret->guild, read_step->member);
+    struct permission_computation_input who =
+        permission_computation_input_of_member(&ret->guild, read_step->member);
     ret->joined_at = read_step->member->joined_at;
     ret->large = ret->guild.member_count > GUILD_LISTED_MEMBERS;
     add_visible_channels(tx_arena(tx), &who, read_step->user->bot.value, &parts, ret);
@@ -124,7 +127,7 @@ enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *r
     if (!e)
         e = read_visible_stage_instances(tx, ret);
     if (!e)
-        e = guild_add_scheduled_events(tx, ret);
+        e = gateway_guild_add_scheduled_events(tx, ret);
     return e ? e : read_visible_voice_states(tx, &who, &parts.channels, all, ret);
 }
 

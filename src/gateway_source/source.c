@@ -224,8 +224,9 @@ static enum err read_visible_voice_channels(struct tx *tx, snowflake guild_id, s
         e = read_guild_with_channels(tx, guild_id, &parts);
     if (e)
         return e;
-    struct permission_input who = permission_input_of_member(&parts.guild, &member);
-    return read_visible_voice_rooms(tx, &who, &parts.channels, ret);
+    struct permission_computation_input who =
+        permission_computation_input_of_member(&parts.guild, &member);
+    return read_visible_voice_channel_statuses(tx, &who, &parts.channels, ret);
 }
 
 const struct gateway_source gateway_source = {

@@ -30,7 +30,7 @@ static const struct channel *find_parent_channel(const struct channel *thread,
 }
 
 static bool thread_belongs_in_list_sync(const struct thread_list_sync *sync,
-                                        const struct permission_input *who,
+                                        const struct permission_computation_input *who,
                                         const struct channel *thread, const struct list *channels)
 {
     const struct channel *parent = find_parent_channel(thread, channels);
@@ -64,11 +64,12 @@ enum err read_visible_threads(struct tx *tx, snowflake user_id, struct thread_li
         e = read_guild_with_channels(tx, sync->guild_id, &parts);
     if (e)
         return e;
-    struct permission_input who = permission_input_of_member(&parts.guild, &viewer);
+    struct permission_computation_input who =
+        permission_computation_input_of_member(&parts.guild, &viewer);
     const struct channel *open = parts.threads.items;
     for (size_t i = 0; i < parts.threads.count; i++)
         *(struct channel *)list_append(arena, &threads, sizeof *open) = open[i];
-    e = threads_read_membership_of_user(tx, sync->guild_id, user_id, &threads);
+    e = open_threads_read_membership_of_user(tx, sync->guild_id, user_id, &threads);
     const struct channel *t = threads.items;
     for (size_t i = 0; !e && i < threads.count; i++)
         if (thread_belongs_in_list_sync(sync, &who, &t[i], &parts.channels))
@@ -96,7 +97,8 @@ static enum err check_thread_is_visible(struct tx *tx, snowflake guild_id, snowf
         e = thread_read_membership_of_user(tx, user_id, &thread);
     if (e)
         return e;
-    struct permission_input who = permission_input_of_member(&guild, &viewer);
+    struct permission_computation_input who =
+        permission_computation_input_of_member(&guild, &viewer);
     return permissions_in_thread(&who, &thread, &parent) & PERMISSION(VIEW_CHANNEL)
                ? OK
                : ERR_MISSING_ACCESS;

@@ -6,7 +6,7 @@
 
 /* The blob name has the GIF's number instead of its id, because an id may have characters that are
  * not allowed in file names. The number also distributes the files over folders. */
-void gif_blob_name(char out[64], int64_t n, enum gif_format format)
+void format_gif_blob_name(char out[64], int64_t n, enum gif_format format)
 {
     snprintf(out, 64, "gifs/%02x/%" PRId64 ".%.*s", (unsigned)((uint64_t)n >> 22 & 0xff), n,
              STR_ARGS(gif_formats[format].word));
@@ -16,7 +16,7 @@ void gif_blob_name(char out[64], int64_t n, enum gif_format format)
 
 enum { MAX_SLUG = 48 };
 
-struct str gif_page_name(struct arena *a, struct str title, struct str id)
+struct str format_gif_page_name(struct arena *a, struct str title, struct str id)
 {
     char slug[MAX_SLUG];
     size_t n = 0;
@@ -70,7 +70,7 @@ static enum err get_gif_file(struct call *call)
     /* A file that is not in the last import is about to be deleted, so it is not served. */
     if (!parse_gif_media_sizes(row_text(&row, 4)).of[format].width)
         return ERR_NOT_FOUND;
-    gif_blob_name(name, row_int(&row, 0), format);
+    format_gif_blob_name(name, row_int(&row, 0), format);
     e = call_open_blob(call, name, &fd, &size);
     if (e)
         return e;
@@ -111,7 +111,7 @@ static enum err find_gif_by_page_name(struct call *call, struct str page, struct
         enum err e = read_gif_row(call, id, ret);
         if (e && e != ERR_NOT_FOUND)
             return e;
-        if (!e && str_eq(gif_page_name(call->arena, row_text(ret, 2), id), page))
+        if (!e && str_eq(format_gif_page_name(call->arena, row_text(ret, 2), id), page))
             return OK;
     }
     return ERR_NOT_FOUND;

@@ -36,7 +36,7 @@ double gif_heat_add_selection(double heat, double today)
     return high + log2(1 + exp2(low - high));
 }
 
-struct str language_of_locale(struct str locale)
+struct str get_language_of_locale(struct str locale)
 {
     return str_cut(&locale, '-');
 }
@@ -60,7 +60,7 @@ enum err read_gif_request(struct call *call, struct gif_request *ret)
         return e;
     ret->call = call;
     ret->q = normalize_search_text(call->arena, in->q);
-    ret->language = language_of_locale(ret->locale);
+    ret->language = get_language_of_locale(ret->locale);
     ret->format = parse_requested_gif_format(in->media_format);
     ret->limit = (size_t)in->limit;
     ret->cap = gif_get_config()->cap;

@@ -55,7 +55,7 @@ enum err gifs_import(struct store *store, const struct gifs_import *in,
                      struct gifs_import_report *ret);
 
 /* Rebuilds the full-text index. Needed after a catalogue was moved from another database engine. */
-enum err gifs_reindex(struct store *store);
+enum err gifs_rebuild_full_text_index(struct store *store);
 
 /* Imports a small catalogue of generated animations. */
 enum err gifs_import_demo(struct store *store, struct gifs_import_report *ret);

@@ -86,7 +86,7 @@ static bool read_or_download_file(struct gif_import_state *im, struct str where,
 static bool check_file_type_and_size(struct gif_import_state *im, const struct imported_gif *d,
                                      struct str where, struct gif_file *f)
 {
-    if (!probe_gif_file(f->bytes, f->format, &f->size))
+    if (!check_gif_file_format_and_read_size(f->bytes, f->format, &f->size))
         return refuse_import_row(im, "'%.*s' is not a %.*s file", STR_ARGS(where),
                                  STR_ARGS(gif_formats[f->format].extension));
     if (!f->size.width || !f->size.height)

@@ -87,7 +87,7 @@ static void check_formats_of_media_field(struct form *form, const struct json_pa
         else
             main = main || f == GIF_GIF || f == GIF_MP4;
     }
-    if (!main && !form_has_error_at(form, &list))
+    if (!main && !form_has_error_at_path(form, &list))
         form_add_error(form, &list, "BASE_TYPE_REQUIRED", "At least gif or mp4 is needed.");
 }
 

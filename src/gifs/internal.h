@@ -132,7 +132,7 @@ enum err read_gif_request(struct call *call, struct gif_request *ret);
 double days_since_epoch(int64_t us);
 
 /* Returns the language of a locale: the text before the first '-'. */
-struct str language_of_locale(struct str locale);
+struct str get_language_of_locale(struct str locale);
 
 /* Heat is a logarithmic popularity that decays with time (gif_request.c). gif_popularity_from_heat
  * computes today's popularity; gif_heat_add_selection computes the heat after one more choice. */
@@ -237,7 +237,7 @@ enum cached_gif_response_age gif_provider_cache_find(struct str key, struct aren
 void gif_provider_cache_store(struct str key, struct str body);
 void gif_provider_cache_record_failed_refresh(struct str key);
 /* Circuit breaker of the provider: returns false for 30 seconds after five failures in a row. */
-bool gif_provider_circuit_breaker_allows(void);
+bool gif_provider_circuit_breaker_allows_request(void);
 void gif_provider_circuit_breaker_record_result(bool success);
 
 /* --- record_choice.c ------------------------------------------------------------------ */
@@ -258,15 +258,16 @@ enum err delete_old_gif_statistics(struct call *call, bool *more);
 
 /* --- gif_file_routes.c ---------------------------------------------------------------- */
 
-void gif_blob_name(char out[64], int64_t n, enum gif_format format);
+void format_gif_blob_name(char out[64], int64_t n, enum gif_format format);
 /* Returns the page name "{slug}-{id}", which is the end of the URL of a GIF's page. */
-struct str gif_page_name(struct arena *a, struct str title, struct str id);
+struct str format_gif_page_name(struct arena *a, struct str title, struct str id);
 
 /* --- probe_file.c: file type and size ------------------------------------------------- */
 
 /* Returns whether the bytes have this file format. ret is set to 0 if the file does not state its
  * size. */
-bool probe_gif_file(struct str bytes, enum gif_format format, struct gif_size *ret);
+bool check_gif_file_format_and_read_size(struct str bytes, enum gif_format format,
+                                         struct gif_size *ret);
 
 /* --- import: a GIF before it is stored ------------------------------------------------ */
 

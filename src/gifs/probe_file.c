@@ -109,7 +109,8 @@ static bool probe_webm(struct str b, struct gif_size *ret)
     return true;
 }
 
-bool probe_gif_file(struct str bytes, enum gif_format format, struct gif_size *ret)
+bool check_gif_file_format_and_read_size(struct str bytes, enum gif_format format,
+                                         struct gif_size *ret)
 {
     struct str type = gif_formats[format].type;
     struct picture_properties picture;

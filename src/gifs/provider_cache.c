@@ -86,7 +86,7 @@ void gif_provider_cache_record_failed_refresh(struct str key)
     pthread_mutex_unlock(&provider_cache.lock);
 }
 
-bool gif_provider_circuit_breaker_allows(void)
+bool gif_provider_circuit_breaker_allows_request(void)
 {
     pthread_mutex_lock(&provider_cache.lock);
     bool allows =

@@ -151,7 +151,7 @@ static void send_provider_queries_of_call(struct call *call)
     for (int kind = 0; kind < UPSTREAM_KINDS; kind++) {
         struct gif_provider_query *a = &in->of[kind];
 
-        if (!a->answer.failed || !room || !gif_provider_circuit_breaker_allows())
+        if (!a->answer.failed || !room || !gif_provider_circuit_breaker_allows_request())
             continue;
         struct provider_fetch *q =
             provider_fetch_new(call, (enum gif_provider_list_kind)kind, a->key);
@@ -176,7 +176,7 @@ static void add_gif_provider_query(struct call *call, enum gif_provider_list_kin
     enum cached_gif_response_age found =
         gif_provider_cache_find(key, call->arena, &a->answer.body, &refresh);
     a->answer.failed = found == CACHED_NOT || found == CACHED_TOO_OLD;
-    if (a->answer.failed && gif_provider_circuit_breaker_allows())
+    if (a->answer.failed && gif_provider_circuit_breaker_allows_request())
         call->await = send_provider_queries_of_call;
     if (refresh)
         send_provider_fetch(provider_fetch_new(call, kind, key));
@@ -317,7 +317,7 @@ void forward_gif_selection_to_provider(struct call *call)
 
     if ((c->source != GIFS_UPSTREAM && c->source != GIFS_MERGED) ||
         !str_starts_with(in->id, STR("u_")) || in->id.n > 512 ||
-        !gif_provider_circuit_breaker_allows())
+        !gif_provider_circuit_breaker_allows_request())
         return;
     buf_init(&body, 4 * 1024);
     json_begin_object(&j);

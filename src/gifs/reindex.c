@@ -54,7 +54,7 @@ static enum err reindex_next_gifs(struct tx *tx, void *arg)
     return e ? e : ended;
 }
 
-enum err gifs_reindex(struct store *store)
+enum err gifs_rebuild_full_text_index(struct store *store)
 {
     struct gif_reindex w = { .engine = store_engine_name(store), .count = PAGE };
     enum err e = OK;

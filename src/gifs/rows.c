@@ -22,7 +22,7 @@ static void gif_from_row(const struct gif_request *w, struct str base, const str
         .id = id,
         .title = title,
         .url = STR_CONCAT(w->call->arena, base, STR("/gifs/"),
-                          gif_page_name(w->call->arena, title, id)),
+                          format_gif_page_name(w->call->arena, title, id)),
         .src = build_file_url(w, base, id, src),
         .gif_src = build_file_url(w, base, id, choose_gif_format(&media, GIF_GIF)),
         .preview = build_file_url(w, base, id, choose_gif_format(&media, GIF_PREVIEW)),

@@ -79,7 +79,7 @@ static void check_search_text_not_empty(struct form *form, const struct json_pat
     const struct gif_query *in = object;
     struct json_path at = json_path_key(here, STR("q"));
 
-    if (!form_has_error_at(form, &at) && !in->q.n)
+    if (!form_has_error_at_path(form, &at) && !in->q.n)
         form_add_error(form, &at, FORM_REQUIRED);
 }
 

@@ -29,7 +29,7 @@ static enum err write_gif_file(struct tx *tx, struct store *store, const char *n
     char digest[BLOB_DIGEST_SIZE];
     enum err e = blob_put(store, name, bytes);
 
-    blob_digest(bytes, digest);
+    blob_compute_digest(bytes, digest);
     return e ? e
              : file_insert_row(tx, &(struct new_file_row){ .id = snowflake_new(),
                                                            .name = name,
@@ -58,13 +58,13 @@ static enum err write_gif_files(struct tx *tx, struct store *store, int64_t n,
 
     for (size_t i = 0; i < files->count && !e; i++) {
         gone.of[f[i].format].width = 0;
-        gif_blob_name(name, n, f[i].format);
+        format_gif_blob_name(name, n, f[i].format);
         e = write_gif_file(tx, store, name, f[i].bytes);
     }
     for (int i = 0; i < GIF_FORMAT_COUNT && !e; i++) {
         if (!gone.of[i].width)
             continue;
-        gif_blob_name(name, n, (enum gif_format)i);
+        format_gif_blob_name(name, n, (enum gif_format)i);
         e = tx_exec(tx, MARK_FILE_DELETED, BIND(v_text(str_of(name))), NULL);
     }
     return e;
@@ -123,7 +123,7 @@ static enum err write_gif_score(struct tx *tx, int64_t n, const struct imported_
 
     return tx_exec(tx, PUT_SCORE,
                    BIND(v_int(n), v_text(locale),
-                        v_text(str_lower(tx_arena(tx), language_of_locale(locale))),
+                        v_text(str_lower(tx_arena(tx), get_language_of_locale(locale))),
                         v_int(parse_gif_rating(d->rating)), v_real(d->weight)),
                    NULL);
 }

@@ -34,7 +34,7 @@ static enum err add_integration_to_audit_log(struct call *call, struct audit_log
     enum err e = read_integration(call->tx, id, &row);
 
     if (!e)
-        e = read_integration_object(call->tx, &row, &object);
+        e = read_application_and_build_integration(call->tx, &row, &object);
     if (e)
         return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
     struct logged_integration out = {
@@ -68,10 +68,10 @@ enum err record_integration_audit_entry(struct call *call, const struct integrat
                                           before, now);
 }
 
-enum err audit_log_add_integrations(struct call *call, struct audit_log_objects *log)
+enum err audit_log_reply_add_integrations(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids = audit_log_list_targets(call->arena, log, AUDIT_INTEGRATION_CREATE,
-                                             AUDIT_INTEGRATION_DELETE);
+    struct list ids = audit_log_list_target_ids_of_actions(
+        call->arena, log, AUDIT_INTEGRATION_CREATE, AUDIT_INTEGRATION_DELETE);
     const snowflake *id = ids.items;
     enum err e = OK;
 

@@ -27,9 +27,10 @@ static enum err emit_migrated_integration(struct call *call, const struct integr
                                           bool first)
 {
     struct guild_integrations_event guild = { i->guild_id };
-    struct audience managers = audience_with_permission(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
+    struct audience managers =
+        audience_of_members_with_permission(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
     struct integration object;
-    enum err e = read_integration_object(call->tx, i, &object);
+    enum err e = read_application_and_build_integration(call->tx, i, &object);
 
     if (e)
         return e;

@@ -82,8 +82,8 @@ enum err delete_integration_row(struct tx *tx, snowflake id);
 
 /* Builds the API object of an integration for events and replies. Reads the application from the
  * store. */
-enum err read_integration_object(struct tx *tx, const struct integration_row *i,
-                                 struct integration *ret);
+enum err read_application_and_build_integration(struct tx *tx, const struct integration_row *i,
+                                                struct integration *ret);
 /* Updates the row of an integration and emits GUILD_INTEGRATIONS_UPDATE and INTEGRATION_UPDATE. */
 enum err update_integration_and_emit(struct call *call, const struct integration_row *i);
 
@@ -94,7 +94,7 @@ enum err update_integration_and_emit(struct call *call, const struct integration
  * created, `now` is NULL if it was deleted. */
 enum err record_integration_audit_entry(struct call *call, const struct integration_row *before,
                                         const struct integration_row *now);
-enum err audit_log_add_integrations(struct call *call, struct audit_log_objects *log);
+enum err audit_log_reply_add_integrations(struct call *call, struct audit_log_objects *log);
 /* guild_apps.c */
 enum err migrate_command_scope(struct call *call);
 enum err list_application_ids(struct call *call);
@@ -124,7 +124,7 @@ enum err cancel_integration_sync(struct call *call, snowflake integration_id);
 /* Deletes a platform integration with its role and its subscribers, and emits the events. */
 enum err begin_integration_removal(struct call *call, const struct integration_row *i);
 /* Schedules the job that reads the friends of a user's connections. */
-enum err schedule_friend_sync(struct call *call, snowflake user_id);
+enum err schedule_linked_account_friend_sync(struct call *call, snowflake user_id);
 
 /* --- subscriber_roles.c: a guild member and his subscriber role ------------------------- */
 
@@ -141,10 +141,10 @@ enum err read_subscriber_states(struct tx *tx, const struct integration_row *i, 
                                 snowflake up_to, int64_t limit, struct list *ret);
 bool subscriber_role_is_correct(const struct integration_row *i, const struct subscriber_state *s);
 /* Adds the subscriber role to the member, or records the end of a subscription that has ended. */
-enum err apply_subscriber_role(struct call *call, const struct integration_row *i,
-                               const struct subscriber_state *s);
+enum err update_subscriber_role_or_record_lapse(struct call *call, const struct integration_row *i,
+                                                const struct subscriber_state *s);
 /* Applies the subscriber roles of one user in all his guilds, from the stored subscribers. */
-enum err apply_subscriber_roles_of_user(struct call *call, snowflake user_id, struct str type);
+enum err update_subscriber_roles_of_user(struct call *call, snowflake user_id, struct str type);
 enum err add_or_remove_subscriber_role(struct call *call, const struct integration_row *i,
                                        snowflake user_id, bool has);
 enum err upsert_member_row_of_integration(struct tx *tx, const struct integration_row *i,
@@ -205,7 +205,7 @@ enum err authorize_connection(struct call *call);
 enum err prepare_account_link_callback(struct call *call);
 enum err callback_connection(struct call *call);
 /* Returns the platform in {connection.type}. */
-enum platform platform_from_path(const struct call *call);
+enum platform get_platform_from_path(const struct call *call);
 
 /* Adds a subscriber and marks it with the number of the integration's current sync
  * (sync_steps.c). */

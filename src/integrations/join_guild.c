@@ -36,7 +36,7 @@ static enum err linked_account_includes_integration(struct tx *tx,
 static enum err choose_linked_account_for_integration(struct call *call, struct join_attempt *j,
                                                       bool *ret_listed)
 {
-    struct str type = platform_stored_name(j->platform);
+    struct str type = platform_get_database_name(j->platform);
     struct list list;
     bool any = false, good = false;
     enum err e = read_linked_accounts_of_user(call->tx, call->caller->id, &list);

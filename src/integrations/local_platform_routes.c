@@ -63,11 +63,12 @@ static const struct type code_reply = { .kind = KIND_OBJECT, .schema = &code_sch
 
 static enum err require_platform_key(struct call *call)
 {
-    enum platform p = platform_from_path(call);
-    struct str key = STR_CONCAT(call->arena, STR("Bearer "), platform_provider_key(p));
+    enum platform p = get_platform_from_path(call);
+    struct str key = STR_CONCAT(call->arena, STR("Bearer "), platform_get_provider_key(p));
     struct str header = call->exchange->request->authorization;
 
-    if (!platform_is_enabled(p) || platform_provider_url(p).p || !platform_provider_key(p).n)
+    if (!platform_is_enabled(p) || platform_get_provider_url(p).p ||
+        !platform_get_provider_key(p).n)
         return ERR_NOT_FOUND;
     if (header.n != key.n || sodium_memcmp(header.p, key.p, key.n) != 0)
         return ERR_UNAUTHORIZED;
@@ -83,7 +84,7 @@ static enum err parse_account_id(struct call *call, const char *name, struct str
 static enum err put_platform_account(struct call *call)
 {
     const struct account_body *in = call->body;
-    struct local_platform_account a = { .platform = platform_from_path(call),
+    struct local_platform_account a = { .platform = get_platform_from_path(call),
                                         .name = in->name,
                                         .has_programme = in->has_programme,
                                         .is_partner = in->is_partner };
@@ -96,7 +97,7 @@ static enum err make_link_code(struct call *call)
 {
     struct code_reply out;
     enum err e = create_local_platform_link_code(
-        call->tx, api_get_options(call->api)->auth, platform_from_path(call),
+        call->tx, api_get_options(call->api)->auth, get_platform_from_path(call),
         call_get_path_text(call, "connection.id"), &out.code);
 
     return e ? e : call_reply_with_object(call, &out);
@@ -105,7 +106,7 @@ static enum err make_link_code(struct call *call)
 static enum err put_platform_subscriber(struct call *call)
 {
     const struct subscription_body *in = call->body;
-    struct local_platform_subscription s = { .platform = platform_from_path(call),
+    struct local_platform_subscription s = { .platform = get_platform_from_path(call),
                                              .account_id =
                                                  call_get_path_text(call, "connection.id"),
                                              .until =
@@ -117,7 +118,7 @@ static enum err put_platform_subscriber(struct call *call)
 
 static enum err delete_platform_subscriber(struct call *call)
 {
-    return delete_local_platform_subscription(call->tx, platform_from_path(call),
+    return delete_local_platform_subscription(call->tx, get_platform_from_path(call),
                                               call_get_path_text(call, "connection.id"),
                                               call_get_path_text(call, "subscriber.id"));
 }

@@ -29,8 +29,8 @@ static enum err read_linked_account_of_caller(struct call *call,
 
     if (!platform_is_enabled(c->platform))
         return ERR_FEATURE_DISABLED;
-    enum err e = read_linked_account(call->tx, call->caller->id, platform_stored_name(c->platform),
-                                     in->id, ret);
+    enum err e = read_linked_account(call->tx, call->caller->id,
+                                     platform_get_database_name(c->platform), in->id, ret);
     if (!e && !ret->verified)
         e = ERR_UNKNOWN_CONNECTION;
     if (!e && ret->revoked)
@@ -135,7 +135,7 @@ static enum err create_subscriber_role(struct call *call, struct integration_row
     enum err e = guild_roles_list(call->tx, i->guild_id, &roles);
     if (e || roles.count >= MOST_ROLES)
         return e;
-    e = roles_free_lowest_position(call->tx, i->guild_id);
+    e = roles_shift_up_by_one_position(call->tx, i->guild_id);
     if (!e)
         e = role_insert(call->tx, &role);
     if (!e)
@@ -155,7 +155,7 @@ static enum err create_platform_integration(struct call *call, const struct inte
         .id = snowflake_new(),
         .guild_id = call->target.guild->id,
         .user_id = call->caller->id,
-        .type = platform_stored_name(c->platform),
+        .type = platform_get_database_name(c->platform),
         .platform = c->platform,
         .name = c->name,
         .account_id = in->id,
@@ -174,7 +174,7 @@ static enum err create_platform_integration(struct call *call, const struct inte
     if (!e)
         e = insert_integration(call->tx, &i);
     if (!e)
-        e = read_integration_object(call->tx, &i, &object);
+        e = read_application_and_build_integration(call->tx, &i, &object);
     if (!e)
         e = schedule_integration_sync(call, i.id);
     if (e)
@@ -214,7 +214,8 @@ enum err create_integration(struct call *call)
         e = check_account_has_programme(c);
     if (!e)
         e = read_integration_of_account(call->tx, call->target.guild->id,
-                                        platform_stored_name(c->platform), in->id, &i, &found);
+                                        platform_get_database_name(c->platform), in->id, &i,
+                                        &found);
     if (e)
         return e;
     return found ? reenable_integration(call, c, &i) : create_platform_integration(call, c);

@@ -63,7 +63,7 @@ static enum err list_integrations(struct call *call)
         const struct integration_row *row = (const struct integration_row *)rows.items + n;
         struct integration *i = list_append(call->arena, &integrations, sizeof *i);
 
-        e = read_integration_object(call->tx, row, i);
+        e = read_application_and_build_integration(call->tx, row, i);
         if (!e)
             e = read_user_who_added_integration(call->tx, row->user_id, i);
         if (!e && described && row->application_id)
@@ -227,7 +227,7 @@ const struct domain integrations_domain = {
     .world = &integrations_world,
     .resolvers = resolvers,
     .jobs = jobs,
-    .hooks = &(const struct hook_listeners){ .audit_log_fill = audit_log_add_integrations,
+    .hooks = &(const struct hook_listeners){ .audit_log_fill = audit_log_reply_add_integrations,
                                              .guild_deleted = mark_guild_integrations_removed },
     .deletions =
         (const struct deletion_rule[]){

@@ -270,8 +270,8 @@ static enum err read_guild_as_account(struct tx *tx, const struct integration_ro
     return OK;
 }
 
-enum err read_integration_object(struct tx *tx, const struct integration_row *i,
-                                 struct integration *ret)
+enum err read_application_and_build_integration(struct tx *tx, const struct integration_row *i,
+                                                struct integration *ret)
 {
     struct integration_account *account = arena_alloc(tx_arena(tx), sizeof *account);
     enum err e = OK;
@@ -301,7 +301,7 @@ enum err update_integration_and_emit(struct call *call, const struct integration
     enum err e = update_integration_row(call->tx, i);
 
     if (!e)
-        e = read_integration_object(call->tx, i, &object);
+        e = read_application_and_build_integration(call->tx, i, &object);
     if (!e)
         integration_emit_change(call, EVENT_INTEGRATION_UPDATE, &object);
     return e;

@@ -96,8 +96,8 @@ enum err upsert_member_row_of_integration(struct tx *tx, const struct integratio
                    NULL);
 }
 
-enum err apply_subscriber_role(struct call *call, const struct integration_row *i,
-                               const struct subscriber_state *s)
+enum err update_subscriber_role_or_record_lapse(struct call *call, const struct integration_row *i,
+                                                const struct subscriber_state *s)
 {
     enum err e = OK;
 
@@ -139,7 +139,7 @@ static enum err read_subscriber_state(struct tx *tx, const struct integration_ro
                   &ret->subscribes);
 }
 
-enum err apply_subscriber_roles_of_user(struct call *call, snowflake user_id, struct str type)
+enum err update_subscriber_roles_of_user(struct call *call, snowflake user_id, struct str type)
 {
     struct list integrations;
     enum err e = read_integrations_of_user_guilds(call->tx, user_id, type, &integrations);
@@ -150,7 +150,7 @@ enum err apply_subscriber_roles_of_user(struct call *call, snowflake user_id, st
 
         e = read_subscriber_state(call->tx, i, user_id, &s);
         if (!e)
-            e = apply_subscriber_role(call, i, &s);
+            e = update_subscriber_role_or_record_lapse(call, i, &s);
     }
     return e;
 }

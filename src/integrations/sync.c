@@ -64,9 +64,9 @@ static void on_some_subscribers_stored(struct call *call, enum err e, void *arg)
 static void store_some_subscribers_of_page(struct internal_call_chain *c,
                                            const struct subscriber_page *p)
 {
-    internal_call_chain_start_call_with_data(c, ROUTE_STORE_WRITE, integration_sync_step_store_page,
-                                             on_some_subscribers_stored, "subscriber_page", p,
-                                             sizeof *p + p->bytes);
+    internal_call_chain_start_call_with_data(
+        c, ROUTE_STORE_WRITE, integration_sync_step_store_subscriber_page,
+        on_some_subscribers_stored, "subscriber_page", p, sizeof *p + p->bytes);
 }
 
 static void store_subscriber_page(struct internal_call_chain *c,
@@ -109,7 +109,7 @@ static void on_subscriber_page_received(void *arg, const struct platform_provide
     if (s->failed)
         log_warn(
             "integrations: sync of integration %llu failed: no response from the provider of %s",
-            (unsigned long long)s->job.key, platform_stored_name(s->platform).p);
+            (unsigned long long)s->job.key, platform_get_database_name(s->platform).p);
     integration_sync_go_to_end_stage(c);
 }
 

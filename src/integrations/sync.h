@@ -69,7 +69,7 @@ struct sync_cleanup {
 /* Steps of a sync, each of which is one transaction. Their data is a struct sync_progress, or a
  * struct that begins with it. If a step sets sync_progress.gone, the sync must end. */
 enum err integration_sync_step_begin(struct call *call);
-enum err integration_sync_step_store_page(struct call *call);
+enum err integration_sync_step_store_subscriber_page(struct call *call);
 enum err integration_sync_step_scan_members(
     struct call *call); /* scans a range of members, in a read transaction */
 enum err integration_sync_step_change_members(struct call *call);

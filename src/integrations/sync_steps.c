@@ -227,7 +227,7 @@ enum err insert_integration_subscriber(struct tx *tx, const struct integration_r
     return tx_exec(tx, ADD_SUBSCRIBER, BIND(v_id(i->id), v_text(id), v_int(i->round)), NULL);
 }
 
-enum err integration_sync_step_store_page(struct call *call)
+enum err integration_sync_step_store_subscriber_page(struct call *call)
 {
     struct subscriber_page *p = call_get_stage_data(call, "subscriber_page");
     const char *ids = (const char *)(p + 1);
@@ -292,7 +292,7 @@ static enum err apply_subscriber_role_of_member(struct call *call, const struct 
     struct list found = { 0 };
     enum err e = read_subscriber_states(call->tx, i, user_id - 1, user_id, 1, &found);
 
-    return e || !found.count ? e : apply_subscriber_role(call, i, found.items);
+    return e || !found.count ? e : update_subscriber_role_or_record_lapse(call, i, found.items);
 }
 
 enum err integration_sync_step_change_members(struct call *call)

@@ -127,7 +127,7 @@ static enum err insert_followed_account(struct world_file_importer *im,
         return e;
     if (!found) {
         form_add_error(im->form, &account_at, "WORLD_UNKNOWN", "there is no account '%.*s'",
-                       STR_ARGS(form_quote_value(f->account)));
+                       STR_ARGS(form_shorten_quoted_value(f->account)));
         return OK;
     }
     made->name = row_text(&row, 0);

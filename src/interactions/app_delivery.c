@@ -81,7 +81,7 @@ static void on_endpoint_response(void *arg, enum fetch_result result, int status
 
     record_endpoint_request_in_traffic_log(d, result, status);
     if (result == FETCH_OK && status == 200)
-        apply_http_response_as_callback(d->api, d->loop, d->id, content_type, body);
+        apply_http_response_as_interaction_callback(d->api, d->loop, d->id, content_type, body);
     else if (result != FETCH_OK || status != 202)
         fail_interaction_in_background(d->api, d->loop, d->id,
                                        result == FETCH_TIMEOUT ? FAILURE_TIMEOUT : FAILURE_UNKNOWN);

@@ -116,6 +116,6 @@ enum err read_and_check_used_component(struct call *call)
     if (e)
         return e;
     v->it.message_id = v->message.id;
-    v->it.owners = integration_owners_of_message(call, &v->message);
+    v->it.owners = get_integration_owners_of_message(call, &v->message);
     return OK;
 }

@@ -26,7 +26,7 @@ const struct job_kind ephemeral_deletion_job = {
     .run = run_ephemeral_deletion,
 };
 
-enum err schedule_ephemeral_deletion(struct call *call, const struct message *m)
+enum err schedule_ephemeral_message_deletion(struct call *call, const struct message *m)
 {
     struct str channel = str_printf(call->arena, "%llu", (unsigned long long)m->channel_id);
 

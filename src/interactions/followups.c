@@ -64,7 +64,7 @@ static enum err check_follow_up_uploads(struct call *call)
 
 enum err prepare_follow_up_message(struct call *call)
 {
-    return schedule_upload_storage_of_message(call, check_follow_up_uploads);
+    return schedule_storing_message_uploads(call, check_follow_up_uploads);
 }
 
 /* Reads the deferred message (callback type 5) of an interaction. Sets ret_found to true if a
@@ -83,7 +83,7 @@ static enum err read_deferred_message(struct call *call, const struct interactio
 /* Counts a follow-up. If the app is installed only on the user's account, it may send at most
  * MOST_BY_USER of them. */
 static enum err count_and_limit_follow_up(struct call *call, struct interaction *it,
-                                          const struct interaction_response *r)
+                                          const struct interaction_response_context *r)
 {
     int64_t number;
     enum err e = count_follow_up_message(call->tx, it, &number);
@@ -96,7 +96,7 @@ enum err create_follow_up(struct call *call)
 {
     struct interaction *it = call->target.interaction;
     struct new_message draft;
-    struct interaction_response r;
+    struct interaction_response_context r;
     struct message m;
     bool is_deferred;
 
@@ -142,14 +142,14 @@ static enum err check_edit_uploads(struct call *call)
 
 enum err prepare_edit_interaction_response(struct call *call)
 {
-    return schedule_upload_storage_of_message(call, check_edit_uploads);
+    return schedule_storing_message_uploads(call, check_edit_uploads);
 }
 
 /* PATCH …/messages/{response.message.id} */
 enum err edit_response_message(struct call *call)
 {
     struct message *m = call->target.message;
-    struct interaction_response r;
+    struct interaction_response_context r;
     enum err e = read_interaction_response_context(call, call->target.interaction, call->body, &r);
 
     if (!e)
@@ -161,7 +161,7 @@ enum err edit_response_message(struct call *call)
 enum err delete_response_message(struct call *call)
 {
     struct message *m = call->target.message;
-    struct interaction_response r;
+    struct interaction_response_context r;
     enum err e = read_interaction_response_context(call, call->target.interaction, NULL, &r);
 
     return e ? e : message_delete(call, &r.channel, m);

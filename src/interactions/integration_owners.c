@@ -64,7 +64,7 @@ static const struct schema metadata_schema = {
 };
 static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metadata_schema };
 
-struct str integration_owners_of_message(struct call *call, const struct message *m)
+struct str get_integration_owners_of_message(struct call *call, const struct message *m)
 {
     const struct invocation_state *v = call_get_invocation_state(call);
     const struct message_metadata *stored = NULL;

@@ -136,7 +136,7 @@ enum err fail_interaction(struct call *call, snowflake id, enum interaction_fail
 
 /* Schedules the deletion of an ephemeral message in 15 minutes. Call this function when the message
  * is created, changed or used. */
-enum err schedule_ephemeral_deletion(struct call *call, const struct message *m);
+enum err schedule_ephemeral_message_deletion(struct call *call, const struct message *m);
 extern const struct job_kind ephemeral_deletion_job; /* in callbacks_domain */
 
 /* --- launch.c ------------------------------------------------------------------------- */
@@ -150,8 +150,8 @@ enum err launch_activity_of_entry_point_command(struct call *call, struct intera
 
 /* Applies the HTTP response of the app's endpoint as a callback, and frees the buffer of its body.
  * content_type is application/json, or multipart/form-data with payload_json and files[n]. */
-void apply_http_response_as_callback(struct api *api, struct loop *loop, snowflake id,
-                                     struct str content_type, struct buf *body);
+void apply_http_response_as_interaction_callback(struct api *api, struct loop *loop, snowflake id,
+                                                 struct str content_type, struct buf *body);
 /* Fails the interaction later, in a transaction of its own. */
 void fail_interaction_in_background(struct api *api, struct loop *loop, snowflake id,
                                     enum interaction_failure_reason reason);

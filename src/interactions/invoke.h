@@ -129,7 +129,7 @@ struct str encode_integration_owners(struct arena *arena, unsigned install_types
                                      snowflake guild_id, snowflake user_id);
 /* Returns authorizing_integration_owners for a component: from the metadata of its message, or else
  * the guild. */
-struct str integration_owners_of_message(struct call *call, const struct message *m);
+struct str get_integration_owners_of_message(struct call *call, const struct message *m);
 
 /* --- select_menus.c ------------------------------------------------------------------- */
 

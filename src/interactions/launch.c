@@ -4,7 +4,7 @@
 enum err launch_activity_of_entry_point_command(struct call *call, struct interaction *it)
 {
     struct new_message draft = { 0 };
-    struct interaction_response r;
+    struct interaction_response_context r;
     struct message m;
     enum err e = read_interaction_response_context(call, it, NULL, &r);
 

@@ -14,7 +14,7 @@ static enum err refuse_option_with_code(struct call *call, const char *code, con
 {
     struct json_path data = json_path_key(NULL, STR("data")),
                      at = json_path_key(&data, STR("options"));
-    struct str quoted = form_quote_value(name);
+    struct str quoted = form_shorten_quoted_value(name);
 
     form_add_error(&call->form, &at, code, "%s \"%.*s\"", message, STR_ARGS(quoted));
     return ERR_INVALID_FORM_BODY;

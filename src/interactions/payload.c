@@ -51,8 +51,9 @@ static enum err read_everyone_permissions(struct call *call, uint64_t *ret)
 
     if (e)
         return e;
-    everyone_access.input = (struct permission_input){ .guild_id = everyone_access.guild_id,
-                                                       .base = everyone.permissions };
+    everyone_access.input =
+        (struct permission_computation_input){ .guild_id = everyone_access.guild_id,
+                                               .base = everyone.permissions };
     e = member_permissions_in_channel(call->tx, &everyone_access, call->target.channel, ret);
     *ret &= APP_PERMISSIONS;
     return e;
@@ -93,8 +94,9 @@ enum err read_interaction_payload_objects(struct call *call)
     struct payload_context *a = v->payload_context = arena_alloc(call->arena, sizeof *a);
 
     a->channel = *call->target.channel;
-    enum err e = v->it.guild_id ? read_guild_channel_and_member(call)
-                                : channel_read_recipients(call->tx, &a->channel, v->user.id);
+    enum err e = v->it.guild_id
+                     ? read_guild_channel_and_member(call)
+                     : channel_read_recipients_and_last_pin_time(call->tx, &a->channel, v->user.id);
     if (!e)
         e = entitlements_list_active(call->tx, v->application.id, v->user.id, v->it.guild_id,
                                      &a->entitlements);

@@ -6,7 +6,7 @@
 
 /* --- `interaction`, for older clients ------------------------------------------------- */
 
-enum err encode_message_interaction(struct call *call, const struct interaction_response *r,
+enum err encode_message_interaction(struct call *call, const struct interaction_response_context *r,
                                     struct str *ret)
 {
     const struct interaction *it = r->it;
@@ -93,7 +93,7 @@ static enum err write_common_metadata_json(struct call *call, struct json_writer
 
 /* Writes the metadata of the interaction that opened a modal. */
 static enum err write_opener_metadata_json(struct call *call, struct json_writer *j,
-                                           const struct interaction_response *r)
+                                           const struct interaction_response_context *r)
 {
     struct interaction opener;
     enum err e = r->it->opener_id ? read_interaction(call->tx, r->it->opener_id, &opener)
@@ -107,8 +107,8 @@ static enum err write_opener_metadata_json(struct call *call, struct json_writer
     return e;
 }
 
-enum err encode_interaction_metadata(struct call *call, const struct interaction_response *r,
-                                     struct str *ret)
+enum err encode_interaction_metadata(struct call *call,
+                                     const struct interaction_response_context *r, struct str *ret)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);

@@ -33,7 +33,7 @@ static enum err read_everyone_permissions(struct call *call, const struct channe
 }
 
 static enum err read_permissions_of_app_in_channel(struct call *call,
-                                                   const struct interaction_response *r,
+                                                   const struct interaction_response_context *r,
                                                    uint64_t *ret)
 {
     const struct channel *c = &r->channel;
@@ -60,11 +60,11 @@ static bool message_needs_permissions(const struct message_body *in)
 
 enum err read_interaction_response_context(struct call *call, const struct interaction *it,
                                            const struct message_body *in,
-                                           struct interaction_response *ret)
+                                           struct interaction_response_context *ret)
 {
     uint64_t permission_bits = 0;
 
-    *ret = (struct interaction_response){ .it = it };
+    *ret = (struct interaction_response_context){ .it = it };
     call->files_of = it->application_id;
     enum err e = application_find(call->tx, it->application_id, &ret->application);
     if (!e)
@@ -103,7 +103,8 @@ static bool is_nonempty_json_array(struct str json)
 
 /* Makes the response ephemeral if the user or the bot has blocked the other since the command was
  * invoked. */
-static enum err force_ephemeral_if_blocked(struct call *call, struct interaction_response *r)
+static enum err force_ephemeral_if_blocked(struct call *call,
+                                           struct interaction_response_context *r)
 {
     bool barred;
     enum err e = direct_channel_write_is_refused(call->tx, &r->channel, r->user.id, &barred);
@@ -115,7 +116,8 @@ static enum err force_ephemeral_if_blocked(struct call *call, struct interaction
 
 /* Decides whether the response must be ephemeral. An app that is installed only on the user's
  * account does not have more permissions than the user. */
-static enum err decide_if_response_is_ephemeral(struct call *call, struct interaction_response *r,
+static enum err decide_if_response_is_ephemeral(struct call *call,
+                                                struct interaction_response_context *r,
                                                 const struct new_message *draft)
 {
     struct member_access s;
@@ -134,7 +136,7 @@ static enum err decide_if_response_is_ephemeral(struct call *call, struct intera
         e = OK; /* if the user is not a member, he has no permissions */
     if (!e)
         e = slow_mode_remaining_ms(
-            call->tx, &(struct slow_mode_writer){ &r->channel, r->user.id, permission_bits },
+            call->tx, &(struct slow_mode_author){ &r->channel, r->user.id, permission_bits },
             SLOW_MESSAGE, &wait);
     if (e)
         return e;
@@ -153,7 +155,7 @@ static enum err decide_if_response_is_ephemeral(struct call *call, struct intera
 
 /* --- message type, author, references ------------------------------------------------- */
 
-static void set_message_reference(struct call *call, const struct interaction_response *r,
+static void set_message_reference(struct call *call, const struct interaction_response_context *r,
                                   struct new_message *d, snowflake message_id)
 {
     struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
@@ -170,7 +172,7 @@ static void set_message_reference(struct call *call, const struct interaction_re
 /* Sets the message type. The first response to a command has the command's type; follow-ups and
  * responses to components are replies. A response to a modal has the type that a response to the
  * opening interaction would have. */
-static void set_message_type(struct call *call, const struct interaction_response *r,
+static void set_message_type(struct call *call, const struct interaction_response_context *r,
                              struct new_message *d)
 {
     const struct interaction *it = r->it;
@@ -190,7 +192,7 @@ static void set_message_type(struct call *call, const struct interaction_respons
         set_message_reference(call, r, d, it->target_id);
 }
 
-static void set_message_author(struct call *call, const struct interaction_response *r,
+static void set_message_author(struct call *call, const struct interaction_response_context *r,
                                struct new_message *d)
 {
     const struct application *a = &r->application;
@@ -206,7 +208,8 @@ static void set_message_author(struct call *call, const struct interaction_respo
     d->webhook_avatar = a->icon;
 }
 
-enum err build_interaction_response_message(struct call *call, const struct interaction_response *r,
+enum err build_interaction_response_message(struct call *call,
+                                            const struct interaction_response_context *r,
                                             struct new_message *ret)
 {
     const struct message_body *in = call_get_message_send_state(call)->in;
@@ -221,7 +224,8 @@ enum err build_interaction_response_message(struct call *call, const struct inte
     return e;
 }
 
-enum err complete_interaction_response_message(struct call *call, struct interaction_response *r,
+enum err complete_interaction_response_message(struct call *call,
+                                               struct interaction_response_context *r,
                                                struct new_message *draft)
 {
     bool command = r->it->type == INTERACTION_COMMAND && !r->follow_up_to;
@@ -259,7 +263,7 @@ enum err create_interaction_response_message(struct call *call, const struct new
 {
     enum err e = message_create(call, draft, ret);
 
-    return !e && ret->ephemeral_for ? schedule_ephemeral_deletion(call, ret) : e;
+    return !e && ret->ephemeral_for ? schedule_ephemeral_message_deletion(call, ret) : e;
 }
 
 static bool attachments_use_earlier_upload(const struct list *attachments)
@@ -274,7 +278,8 @@ static bool attachments_use_earlier_upload(const struct list *attachments)
 
 /* Checks that an edit adds only content that the user may post. A deferred message is already
  * public when its content arrives, so it cannot become ephemeral any more. */
-static enum err check_edit_permissions(struct call *call, const struct interaction_response *r,
+static enum err check_edit_permissions(struct call *call,
+                                       const struct interaction_response_context *r,
                                        const struct message *m)
 {
     const struct message_send_state *s = call_get_message_send_state(call);
@@ -305,7 +310,7 @@ static enum err check_edit_permissions(struct call *call, const struct interacti
 }
 
 enum err update_interaction_response_message(struct call *call,
-                                             const struct interaction_response *r,
+                                             const struct interaction_response_context *r,
                                              struct message *m)
 {
     struct message_sender from = r->from;
@@ -322,5 +327,5 @@ enum err update_interaction_response_message(struct call *call,
     if (!e)
         e = message_edit(call, &from, m);
 
-    return !e && m->ephemeral_for ? schedule_ephemeral_deletion(call, m) : e;
+    return !e && m->ephemeral_for ? schedule_ephemeral_message_deletion(call, m) : e;
 }

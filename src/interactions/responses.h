@@ -71,7 +71,7 @@ void emit_autocomplete_choices(struct call *call, const struct interaction *it,
 /* --- responses.c: messages ------------------------------------------------------------ */
 
 /* The app, user and channel of a response to an interaction. */
-struct interaction_response {
+struct interaction_response_context {
     const struct interaction *it;
     struct application application;
     struct channel channel;
@@ -88,15 +88,17 @@ struct interaction_response {
 /* Reads the app, user and channel for a response. `in` is the message body, or NULL. */
 enum err read_interaction_response_context(struct call *call, const struct interaction *it,
                                            const struct message_body *in,
-                                           struct interaction_response *ret);
+                                           struct interaction_response_context *ret);
 
 /* Builds a new message with the content of the request body (call_get_message_send_state). */
-enum err build_interaction_response_message(struct call *call, const struct interaction_response *r,
+enum err build_interaction_response_message(struct call *call,
+                                            const struct interaction_response_context *r,
                                             struct new_message *ret);
 /* Completes a message that already has its content: sets id, author, type, references, interaction
  * metadata and visibility. The message is ephemeral if the app requests it, or if the user may not
  * post it publicly (then r->forced has the reason). */
-enum err complete_interaction_response_message(struct call *call, struct interaction_response *r,
+enum err complete_interaction_response_message(struct call *call,
+                                               struct interaction_response_context *r,
                                                struct new_message *draft);
 
 /* Creates the message and emits MESSAGE_CREATE. */
@@ -106,16 +108,16 @@ enum err create_interaction_response_message(struct call *call, const struct new
 /* Edits a message with the request body (call_get_message_send_state). If the message is ephemeral,
  * postpones its deletion by 15 minutes. */
 enum err update_interaction_response_message(struct call *call,
-                                             const struct interaction_response *r,
+                                             const struct interaction_response_context *r,
                                              struct message *m);
 
 /* --- response_metadata.c: interaction data of a message ------------------------------- */
 
 /* Encode `interaction` (for older clients) and `interaction_metadata` of a message as JSON. */
-enum err encode_message_interaction(struct call *call, const struct interaction_response *r,
+enum err encode_message_interaction(struct call *call, const struct interaction_response_context *r,
                                     struct str *ret);
-enum err encode_interaction_metadata(struct call *call, const struct interaction_response *r,
-                                     struct str *ret);
+enum err encode_interaction_metadata(struct call *call,
+                                     const struct interaction_response_context *r, struct str *ret);
 bool message_is_response_to_interaction(struct arena *arena, const struct message *m,
                                         snowflake interaction_id);
 

@@ -183,7 +183,7 @@ static enum err insert_interaction_rows(struct call *call)
     if (!e)
         e = insert_interaction_files(call);
     if (!e && v->message.id && v->message.ephemeral_for)
-        e = schedule_ephemeral_deletion(call, &v->message);
+        e = schedule_ephemeral_message_deletion(call, &v->message);
     if (!e && v->it.type == INTERACTION_COMMAND)
         e = count_command_use(call, &v->command);
     return e;

@@ -141,19 +141,19 @@ static void check_interaction_request_data(struct form *form, const struct json_
 {
     switch (type) {
     case INTERACTION_COMPONENT:
-        form_require_field(form, here, "component_type",
-                           d->component_type.given == GIVEN || d->type.given == GIVEN);
-        form_require_field(form, here, "custom_id", d->custom_id.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "component_type",
+                                        d->component_type.given == GIVEN || d->type.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "custom_id", d->custom_id.given == GIVEN);
         break;
     case INTERACTION_MODAL:
-        form_require_field(form, here, "id", d->id.given == GIVEN);
-        form_require_field(form, here, "custom_id", d->custom_id.given == GIVEN);
-        form_require_field(form, here, "components", d->components.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "id", d->id.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "custom_id", d->custom_id.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "components", d->components.given == GIVEN);
         break;
     default:
-        form_require_field(form, here, "id", d->id.given == GIVEN);
-        form_require_field(form, here, "name", d->name.given == GIVEN);
-        form_require_field(form, here, "version", d->version.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "id", d->id.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "name", d->name.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "version", d->version.given == GIVEN);
     }
 }
 
@@ -164,10 +164,10 @@ static void check_interaction_request(struct form *form, const struct json_path 
     struct json_path data = json_path_key(here, STR("data")),
                      type = json_path_key(here, STR("type"));
 
-    if (in->data && !form_has_error_at(form, &type))
+    if (in->data && !form_has_error_at_path(form, &type))
         check_interaction_request_data(form, &data, in->type, in->data);
     if (in->type == INTERACTION_COMPONENT)
-        form_require_field(form, here, "message_id", in->message_id.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "message_id", in->message_id.given == GIVEN);
     message_nonce_validate(form, here, &in->nonce);
 }
 

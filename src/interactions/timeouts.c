@@ -80,7 +80,7 @@ static enum err delete_expired_files(struct call *call, int64_t *ret_gone)
     if (!e)
         e = tx_exec(call->tx, DELETE_FILES, values, 2, ret_gone);
     if (!e && *ret_gone)
-        call_schedule_file_removal(call);
+        call_schedule_blob_deletion_after_commit(call);
     return e;
 }
 

@@ -72,7 +72,8 @@ static inline bool decode_plain_string(struct json_reader *r, const struct type 
 {
     const char *start = r->at + 1, *p = find_plain_string_end(r->at, r->end);
 
-    if (!p || !length_is_certainly_valid(type, (size_t)(p - start)) || r->values >= r->values_max)
+    if (!p || !byte_length_certainly_meets_limits(type, (size_t)(p - start)) ||
+        r->values >= r->values_max)
         return false;
     r->values++;
     r->at = p + 1;
@@ -218,7 +219,7 @@ static __attribute__((noinline)) void remove_field_errors(struct json_decoder *d
 {
     struct json_path at = json_path_key(up, f->name);
 
-    form_remove_errors_at(d->form, &at);
+    form_remove_errors_at_path(d->form, &at);
 }
 
 /* Decodes the value of a field, which may be null. Returns false if the field counts as absent. */
@@ -240,7 +241,7 @@ static inline bool decode_field_value(struct json_decoder *d, const struct field
 
 /* Decodes a field. Maps, strings and raw JSON are the most common values, so the first byte of the
  * value is compared with the first bytes of these kinds first. */
-static inline void decode_field(struct json_decoder *d, struct decode_progress *p,
+static inline void decode_field(struct json_decoder *d, struct object_decode_progress *p,
                                 const struct field *f, const struct json_path *up)
 {
     struct json_reader *r = &d->reader;
@@ -264,7 +265,7 @@ static inline void decode_field(struct json_decoder *d, struct decode_progress *
 /* Consumes the field name at r->at and its colon, if the name is known. Returns NULL and consumes
  * nothing if the name is unknown, has escapes or has white space around it. */
 static inline const struct field *parse_known_field_name(struct json_reader *r,
-                                                         struct decode_progress *p)
+                                                         struct object_decode_progress *p)
 {
     const char *at = r->at, *colon;
     const struct field *f;
@@ -282,7 +283,8 @@ static inline const struct field *parse_known_field_name(struct json_reader *r,
 
 /* Parses a field name and its colon. Unlike parse_known_field_name, accepts escapes, white space
  * and unknown names. */
-static inline const struct field *parse_field_name(struct json_reader *r, struct decode_progress *p)
+static inline const struct field *parse_field_name(struct json_reader *r,
+                                                   struct object_decode_progress *p)
 {
     const struct field *f = parse_known_field_name(r, p);
     struct str key;
@@ -300,7 +302,7 @@ static inline const struct field *parse_field_name(struct json_reader *r, struct
 /* Decodes one member of any syntax (with white space, escapes). r->at is at the comma before the
  * member, or at the opening brace at `start`. Returns false at the end of the object. */
 static __attribute__((noinline)) bool decode_member(struct json_decoder *d,
-                                                    struct decode_progress *p,
+                                                    struct object_decode_progress *p,
                                                     const struct json_path *up, const char *start)
 {
     struct json_reader *r = &d->reader;
@@ -344,7 +346,7 @@ static inline void finish_decoding_object_fast(struct json_reader *r, const char
 {
     r->values += count;
     if (r->values > r->values_max)
-        json_reader_fail(r);
+        json_reader_mark_invalid(r);
     else
         json_reader_leave_container(r, at);
 }
@@ -360,7 +362,7 @@ static inline __attribute__((always_inline)) bool decode_members_fast(
 
     for (bool first = at == start; at < r->safe; first = false) {
         uint64_t word = load_u64_little_endian(at) ^ (first ? '{' ^ ',' : 0);
-        struct decode_plan_step *s = decode_plan_step_predicted_next(m->last);
+        struct decode_plan_step *s = decode_plan_step_get_predicted_next(m->last);
 
         if ((char)word == '}') {
             finish_decoding_object_fast(r, at, m->count);
@@ -388,7 +390,7 @@ static inline __attribute__((always_inline)) bool decode_members_fast(
     r->values += m->count;
     m->count = 0;
     if (r->values > r->values_max)
-        json_reader_fail(r); /* finish_decoding_object_fast does not check the limit */
+        json_reader_mark_invalid(r); /* finish_decoding_object_fast does not check the limit */
     return false;
 }
 
@@ -404,7 +406,7 @@ static inline bool decode_members_slow(struct json_decoder *d, struct decode_pla
                                        struct object_cursor *m, const struct json_path *up,
                                        const char *start, char *object)
 {
-    struct decode_progress p = { .schema = plan->schema, .object = object, .seen = m->seen };
+    struct object_decode_progress p = { .schema = plan->schema, .object = object, .seen = m->seen };
 
     bool more;
 
@@ -424,14 +426,14 @@ static __attribute__((noinline)) void finish_object(struct json_decoder *d,
                                                     const struct json_path *at, const char *start,
                                                     char *object, uint64_t seen)
 {
-    struct decode_progress p = { .schema = plan->schema, .object = object, .seen = seen };
+    struct object_decode_progress p = { .schema = plan->schema, .object = object, .seen = seen };
 
     if (!json_reader_has_no_error(&d->reader))
         return;
-    d->form->text =
-        (struct checked_object_info){ (size_t)(d->reader.at - start), !d->reader.escaped };
-    decode_finish_object(&p, d->form, at);
-    d->form->text = (struct checked_object_info){ 0 };
+    d->form->text = (struct checked_object_text_properties){ (size_t)(d->reader.at - start),
+                                                             !d->reader.escaped };
+    decode_set_defaults_and_check_object(&p, d->form, at);
+    d->form->text = (struct checked_object_text_properties){ 0 };
 }
 
 /* Decodes an object; r->at is at its opening brace. */
@@ -524,7 +526,7 @@ static __attribute__((noinline)) void decode_array(struct json_decoder *d, const
     struct json_path here = json_path_index(at, 0);
     size_t size = schema_list_item_size(type->of), most = get_max_list_items(type);
 
-    for (bool more = json_reader_enter_to_first_element(r, false); more;
+    for (bool more = json_reader_enter_and_move_to_first_element(r, false); more;
          more = json_reader_move_to_next_element(r, false), here.index++) {
         if (plan && here.index < most && json_reader_is_at_char(r, '{')) {
             do
@@ -598,7 +600,7 @@ static __attribute__((noinline)) bool decode_map_entry(struct json_decoder *d,
     char *entry = find_map_entry(out, size, key);
 
     if (entry) {
-        form_remove_errors_at(d->form, &at);
+        form_remove_errors_at_path(d->form, &at);
     } else if (out->count < get_max_list_items(type)) {
         entry = list_append_unzeroed(d->form->arena, out, size);
     } else {
@@ -634,7 +636,7 @@ static inline bool decode_string_map_entry_fast(struct json_decoder *d, const st
         return false;
     key = str_slice(start + 1, (size_t)(colon - start - 2));
     value = str_slice(colon + 2, (size_t)(p - colon - 2));
-    if (!length_is_certainly_valid(type->of, value.n) || r->values >= r->values_max ||
+    if (!byte_length_certainly_meets_limits(type->of, value.n) || r->values >= r->values_max ||
         out->count >= get_max_list_items(type) ||
         find_map_entry(out, sizeof(struct string_pair), key))
         return false;
@@ -652,7 +654,7 @@ static __attribute__((noinline)) void decode_map(struct json_decoder *d, const s
     bool simple = type_is_plain_string(type->of);
     size_t skipped = 0;
 
-    for (bool more = json_reader_enter_to_first_element(r, true); more;
+    for (bool more = json_reader_enter_and_move_to_first_element(r, true); more;
          more = json_reader_move_to_next_element(r, true))
         if ((!simple || !decode_string_map_entry_fast(d, type, out)) &&
             !decode_map_entry(d, type, at, out))
@@ -662,8 +664,8 @@ static __attribute__((noinline)) void decode_map(struct json_decoder *d, const s
 
 /* --- entry points --------------------------------------------------------------------- */
 
-enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
-                          const struct json_path *here, void **ret)
+enum err schema_decode_part_of_body(const struct type *type, struct str text, struct form *form,
+                                    const struct json_path *here, void **ret)
 {
     struct json_decoder d = { .form = form };
     void *value = arena_alloc(form->arena, schema_list_item_size(type));
@@ -672,7 +674,7 @@ enum err schema_decode_at(const struct type *type, struct str text, struct form 
     decode_value(&d, type, json_peek_kind(&d.reader), here, value);
     if (!json_is_at_end(&d.reader))
         return ERR_INVALID_JSON;
-    if (form_has_error_at(form, here))
+    if (form_has_error_at_path(form, here))
         return ERR_INVALID_FORM_BODY;
     *ret = value;
     return OK;
@@ -680,7 +682,7 @@ enum err schema_decode_at(const struct type *type, struct str text, struct form 
 
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret)
 {
-    enum err e = schema_decode_at(type, text, form, NULL, ret);
+    enum err e = schema_decode_part_of_body(type, text, form, NULL, ret);
 
     if (e == ERR_INVALID_JSON)
         *form = (struct form){ .arena = form->arena };

@@ -207,7 +207,7 @@ static void write_type_schema_members(struct json_writer *j, const struct type *
     write_enum_values(j, type, nullable);
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP) {
         json_write_key(j, type->kind == KIND_ARRAY ? STR("items") : STR("additionalProperties"));
-        schema_describe(j, type->of);
+        schema_write_json_schema(j, type->of);
     }
     if (type->kind == KIND_OBJECT)
         write_fields_schema(j, type->schema);
@@ -226,7 +226,7 @@ static void write_field_schema(struct json_writer *j, const struct field *f)
     json_end_object(j);
 }
 
-void schema_describe(struct json_writer *j, const struct type *type)
+void schema_write_json_schema(struct json_writer *j, const struct type *type)
 {
     json_begin_object(j);
     write_type_schema_members(j, type, false);
@@ -234,7 +234,7 @@ void schema_describe(struct json_writer *j, const struct type *type)
     json_end_object(j);
 }
 
-void schema_describe_object(struct json_writer *j, const struct schema *schema)
+void schema_write_json_schema_component(struct json_writer *j, const struct schema *schema)
 {
     json_begin_object(j);
     write_text_member(j, STR("type"), "object");
@@ -295,13 +295,13 @@ static void append_limits_phrase(struct buf *out, const struct type *type)
     buf_add_str(out, str_of(get_limit_unit_name(type->kind)));
 }
 
-void schema_append_description(struct buf *out, const struct type *type)
+void schema_append_type_in_words(struct buf *out, const struct type *type)
 {
     type = type_get_documented_type(type);
     buf_add_str(out, str_of(get_type_kind_name(type)));
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP) {
         buf_add_char(out, '[');
-        schema_append_description(out, type->of);
+        schema_append_type_in_words(out, type->of);
         buf_add_char(out, ']');
     }
     append_limits_phrase(out, type);

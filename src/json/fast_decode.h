@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) const char *fast_decode_text_map(
     if (*at != '}' || count > s->max_entries ||
         (!in_order && string_pairs_have_duplicate_key(first, pair)))
         return NULL;
-    *(struct list *)decode_plan_step_value_address(s, object) =
+    *(struct list *)decode_plan_step_get_value_address(s, object) =
         (struct list){ first, count, count };
     a->at = (char *)pair;
     a->used += count * sizeof *pair;
@@ -136,7 +136,7 @@ static inline const char *fast_decode_text(const struct json_reader *r,
 
     if (!end || !fast_string_length_is_valid(s, (size_t)(end - text)))
         return NULL;
-    *(struct str *)decode_plan_step_value_address(s, object) =
+    *(struct str *)decode_plan_step_get_value_address(s, object) =
         str_slice(text, (size_t)(end - text));
     return end + 1;
 }
@@ -149,7 +149,7 @@ static inline const char *fast_decode_raw(const struct json_reader *r,
 
     if (!end)
         return NULL;
-    *(struct str *)decode_plan_step_value_address(s, object) =
+    *(struct str *)decode_plan_step_get_value_address(s, object) =
         str_slice(at, (size_t)(end + 1 - at));
     return end + 1;
 }
@@ -162,7 +162,7 @@ static inline const char *fast_decode_int(const struct decode_plan_step *s, cons
 
     if (digit > 9 || !(s->digits >> digit & 1) || (at[1] != ',' && at[1] != '}'))
         return NULL;
-    *(int64_t *)decode_plan_step_value_address(s, object) = digit;
+    *(int64_t *)decode_plan_step_get_value_address(s, object) = digit;
     return at + 1;
 }
 
@@ -174,7 +174,7 @@ static inline const char *fast_decode_bool(const struct decode_plan_step *s, con
     if (memcmp(at, value ? "true" : "fals", 4) != 0 || (!value && at[4] != 'e'))
         return NULL;
     if (s->value != s->member)
-        decode_plan_step_value_address(s, object);
+        decode_plan_step_get_value_address(s, object);
     *(bool *)(object + s->value) = value;
     return at + (value ? 4 : 5);
 }

@@ -105,8 +105,8 @@ static inline bool field_has_name(const struct field *f, struct str text, bool q
 
 /* Finds a field by name. Names usually arrive in the order of the schema, so search from the field
  * after the last found field to the end, then from the start. */
-static inline const struct field *find_field_by_name(struct decode_progress *p, struct str text,
-                                                     bool quoted)
+static inline const struct field *find_field_by_name(struct object_decode_progress *p,
+                                                     struct str text, bool quoted)
 {
     const struct field *fields = p->schema->fields, *f;
     size_t i = p->next;
@@ -124,22 +124,22 @@ found:
     return f;
 }
 
-const struct field *decode_find_field(struct decode_progress *p, struct str name)
+const struct field *decode_find_field(struct object_decode_progress *p, struct str name)
 {
     return find_field_by_name(p, name, false);
 }
 
-const struct field *decode_find_quoted_field(struct decode_progress *p, const char *text)
+const struct field *decode_find_quoted_field(struct object_decode_progress *p, const char *text)
 {
     return find_field_by_name(p, str_slice(text, 0), true);
 }
 
-bool decode_field_is_present(const struct decode_progress *p, size_t field)
+bool decode_field_is_present(const struct object_decode_progress *p, size_t field)
 {
     return p->seen >> field & 1;
 }
 
-bool decode_mark_field_present(struct decode_progress *p)
+bool decode_mark_field_present(struct object_decode_progress *p)
 {
     size_t i = p->next - 1;
     uint64_t bit = 1ULL << i;
@@ -154,7 +154,7 @@ bool decode_mark_field_present(struct decode_progress *p)
     return false;
 }
 
-void decode_unmark_field_present(struct decode_progress *p)
+void decode_unmark_field_present(struct object_decode_progress *p)
 {
     p->seen &= ~(1ULL << (p->next - 1));
 }
@@ -205,7 +205,7 @@ static __attribute__((noinline)) void report_missing_field(struct form *form,
 
 /* Sets defaults of absent optional fields, and reports absent required ones. The loop ends at the
  * row after the last field, whose bit is never set in `seen` and which is not OPTIONAL. */
-static void set_defaults_or_report_absent(struct decode_progress *p, struct form *form,
+static void set_defaults_or_report_absent(struct object_decode_progress *p, struct form *form,
                                           const struct json_path *at)
 {
     for (uint64_t missing = ~p->seen; missing; missing &= missing - 1) {
@@ -222,7 +222,7 @@ static void set_defaults_or_report_absent(struct decode_progress *p, struct form
 }
 
 /* Clears the fields that do not apply to this object, and removes their validation errors. */
-static void clear_inapplicable_fields(struct decode_progress *p, struct form *form,
+static void clear_inapplicable_fields(struct object_decode_progress *p, struct form *form,
                                       const struct json_path *at)
 {
     for (uint64_t extra = p->seen & ~p->schema->applicable_fields(p->object); extra;
@@ -231,11 +231,12 @@ static void clear_inapplicable_fields(struct decode_progress *p, struct form *fo
         struct json_path here = json_path_key(at, f->name);
 
         memset(p->object + f->offset, 0, member_type_infos[f->member].size);
-        form_remove_errors_at(form, &here);
+        form_remove_errors_at_path(form, &here);
     }
 }
 
-void decode_finish_object(struct decode_progress *p, struct form *form, const struct json_path *at)
+void decode_set_defaults_and_check_object(struct object_decode_progress *p, struct form *form,
+                                          const struct json_path *at)
 {
     if (p->schema->applicable_fields)
         clear_inapplicable_fields(p, form, at);

@@ -123,7 +123,7 @@ void form_add_error(struct form *f, const struct json_path *at, const char *code
     f->problems++;
 }
 
-struct str form_quote_value(struct str value)
+struct str form_shorten_quoted_value(struct str value)
 {
     struct str rest = value;
     uint32_t cp;
@@ -147,7 +147,7 @@ static unsigned count_errors_of_subtree(const struct form_node *node)
     return n;
 }
 
-void form_remove_errors_at(struct form *f, const struct json_path *at)
+void form_remove_errors_at_path(struct form *f, const struct json_path *at)
 {
     struct form_node *node = find_error_node(f, at);
 
@@ -166,7 +166,7 @@ void form_remove_errors_at(struct form *f, const struct json_path *at)
     f->root = NULL;
 }
 
-bool form_has_error_at_or_below(const struct form *f, const struct json_path *at)
+bool form_has_error_at_path_or_below(const struct form *f, const struct json_path *at)
 {
     return f->dropped || find_error_node(f, at);
 }
@@ -237,10 +237,11 @@ void form_append_text_of_first_error(const struct form *f, struct buf *out)
     buf_add_str(out, node->problems->message);
 }
 
-void form_require_field(struct form *f, const struct json_path *here, const char *key, bool there)
+void form_add_error_if_field_missing(struct form *f, const struct json_path *here, const char *key,
+                                     bool there)
 {
     struct json_path at = json_path_key(here, str_of(key));
 
-    if (!there && !form_has_error_at(f, &at))
+    if (!there && !form_has_error_at_path(f, &at))
         form_add_error(f, &at, FORM_REQUIRED);
 }

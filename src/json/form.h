@@ -37,7 +37,7 @@ enum { FORM_MAX_ERRORS = 1000, FORM_MAX_QUOTED_CHARACTERS = 100 };
 /* Describes the JSON text of the object that a schema's check function is checking; zeros at other
  * times. bytes is the length of the text, and thus an upper bound for the length of every string in
  * it. plain is true if no string so far had an escape. */
-struct checked_object_info {
+struct checked_object_text_properties {
     size_t bytes;
     bool plain;
 };
@@ -47,7 +47,7 @@ struct form {
     struct form_node *root; /* NULL if there are no errors */
     unsigned problems;      /* number of errors in the tree */
     bool dropped;           /* whether errors beyond FORM_MAX_ERRORS were dropped */
-    struct checked_object_info text;
+    struct checked_object_text_properties text;
 };
 
 static inline bool form_has_errors(const struct form *f)
@@ -62,21 +62,22 @@ void form_add_error(struct form *f, const struct json_path *at, const char *code
 
 /* Returns the first FORM_MAX_QUOTED_CHARACTERS code points of a value, for an error message that
  * quotes the value. */
-struct str form_quote_value(struct str value);
+struct str form_shorten_quoted_value(struct str value);
 
-void form_remove_errors_at(struct form *f, const struct json_path *at);
+void form_remove_errors_at_path(struct form *f, const struct json_path *at);
 
 /* Returns true if there is an error at this path or below it. Checks that combine several fields
  * use it to skip invalid fields. If errors were dropped, always returns true, because any path may
  * have had an error. */
-bool form_has_error_at_or_below(const struct form *f, const struct json_path *at);
-static inline bool form_has_error_at(const struct form *f, const struct json_path *at)
+bool form_has_error_at_path_or_below(const struct form *f, const struct json_path *at);
+static inline bool form_has_error_at_path(const struct form *f, const struct json_path *at)
 {
-    return form_has_errors(f) && form_has_error_at_or_below(f, at);
+    return form_has_errors(f) && form_has_error_at_path_or_below(f, at);
 }
 
 /* Adds an error for a missing field, unless the field already has an error. */
-void form_require_field(struct form *f, const struct json_path *here, const char *key, bool there);
+void form_add_error_if_field_missing(struct form *f, const struct json_path *here, const char *key,
+                                     bool there);
 
 /* Writes the value of the member "errors" of the response. */
 void write_form_errors_json(const struct form *f, struct json_writer *j);

@@ -7,7 +7,7 @@
 #include "json/schema.h"
 
 /* Limits of types that declare no limits. MAX_FIELDS must be below 64, the number of bits in
- * decode_progress.seen. */
+ * object_decode_progress.seen. */
 enum {
     DEFAULT_MAX_ITEMS = 1521,
     DEFAULT_MAX_CHARACTERS = 152133,
@@ -54,7 +54,7 @@ void decode_image_uri(struct form *form, const struct type *type, struct str tex
 /* Returns true if a text of n bytes certainly meets the type's length limits, which count code
  * points. A code point has 1 to 4 bytes, so code points must be counted only if the length is near
  * a limit. */
-static inline bool length_is_certainly_valid(const struct type *type, size_t n)
+static inline bool byte_length_certainly_meets_limits(const struct type *type, size_t n)
 {
     uint64_t max = (uint64_t)(type->max ? type->max : DEFAULT_MAX_CHARACTERS);
 
@@ -72,25 +72,26 @@ bool json_type_get_minimum(const struct type *type, int64_t *ret);
 bool json_type_get_maximum(const struct type *type, int64_t *ret);
 
 /* State of decoding one JSON object into a struct. */
-struct decode_progress {
+struct object_decode_progress {
     const struct schema *schema;
     char *object;
     size_t next;   /* index of the field after the last found field; the next search starts there */
     uint64_t seen; /* bit set of the fields that were present, one bit per field */
 };
 
-const struct field *decode_find_field(struct decode_progress *p, struct str name);
+const struct field *decode_find_field(struct object_decode_progress *p, struct str name);
 /* Finds a field by its name, which ends at the next quote, so the caller need not know its length.
  * Returns NULL if there is no such field or the name has escapes. At least MAX_FIELD_NAME_BYTES + 1
  * bytes must be readable. */
-const struct field *decode_find_quoted_field(struct decode_progress *p, const char *text);
-bool decode_field_is_present(const struct decode_progress *p, size_t field);
+const struct field *decode_find_quoted_field(struct object_decode_progress *p, const char *text);
+bool decode_field_is_present(const struct object_decode_progress *p, size_t field);
 /* Marks the last found field as present. If it was already marked, because its key occurs twice,
  * clears its struct member and returns true. */
-bool decode_mark_field_present(struct decode_progress *p);
-void decode_unmark_field_present(struct decode_progress *p);
+bool decode_mark_field_present(struct object_decode_progress *p);
+void decode_unmark_field_present(struct object_decode_progress *p);
 /* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
-void decode_finish_object(struct decode_progress *p, struct form *form, const struct json_path *at);
+void decode_set_defaults_and_check_object(struct object_decode_progress *p, struct form *form,
+                                          const struct json_path *at);
 
 /* Returns the address of a field's value in the object. If the member is optional, sets its
  * presence flag to `given`. */

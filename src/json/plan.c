@@ -55,8 +55,8 @@ static void plan_step_set_quoted_name(struct decode_plan_step *s, struct str nam
     }
 }
 
-/* Sets the byte lengths of a step to those that length_is_certainly_valid accepts for the type.
- * Returns false if it accepts none. */
+/* Sets the byte lengths of a step to those that byte_length_certainly_meets_limits accepts for the
+ * type. Returns false if it accepts none. */
 static bool plan_step_set_lengths(struct decode_plan_step *s, const struct type *type)
 {
     int64_t least = type->min > 0 ? 4 * type->min - 3 : 0;

@@ -30,7 +30,7 @@ struct decode_plan_step {
     _Atomic(struct decode_plan_step *) follow; /* step of the field that followed this field in the
                                                 * last decoded body */
     uint64_t mask, key[3], last;
-    uint64_t bit;             /* bit of the field in decode_progress.seen */
+    uint64_t bit;             /* bit of the field in object_decode_progress.seen */
     size_t min_length, range; /* byte lengths that are certainly valid: the minimum; the maximum
                                * minus the minimum */
     uint32_t max_entries;     /* maximum number of entries of a map */
@@ -84,7 +84,7 @@ static inline bool decode_plan_step_matches(const struct decode_plan_step *s, co
 }
 
 /* Returns the step of the field that followed this field in the last decoded body. */
-static inline struct decode_plan_step *decode_plan_step_predicted_next(
+static inline struct decode_plan_step *decode_plan_step_get_predicted_next(
     const struct decode_plan_step *s)
 {
     return atomic_load_explicit(&s->follow, memory_order_relaxed);
@@ -99,7 +99,8 @@ struct decode_plan_step *decode_plan_find_step(struct decode_plan *plan,
 /* Sets the presence flag of an optional member to GIVEN, and returns the address of the value. If
  * the member has no flag, its value is at the same offset, so the caller overwrites what was
  * written as flag. */
-static inline void *decode_plan_step_value_address(const struct decode_plan_step *s, char *object)
+static inline void *decode_plan_step_get_value_address(const struct decode_plan_step *s,
+                                                       char *object)
 {
     const enum field_presence given = GIVEN;
 

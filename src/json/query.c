@@ -6,7 +6,7 @@
 
 struct query_decoder {
     struct form *form;
-    struct decode_progress progress;
+    struct object_decode_progress progress;
 };
 
 static bool decode_query_escapes(struct query_decoder *q, struct str raw, struct str *ret)
@@ -45,7 +45,7 @@ static void decode_query_value(struct form *form, const struct type *type, struc
         if (json_is_valid(text))
             *(struct str *)out = text;
         else
-            form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_quote_value(text)));
+            form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_shorten_quoted_value(text)));
         break;
     default:
         decode_scalar_value(form, type, &s, at, out);
@@ -77,7 +77,7 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
     struct str text;
 
     if (again && q->progress.schema->once) {
-        form_remove_errors_at(q->form, &at);
+        form_remove_errors_at_path(q->form, &at);
         form_add_error(q->form, &at, FORM_REPEATED);
         return;
     }
@@ -85,7 +85,7 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
     /* If the key of an array is repeated, append to the array. For other types, the last value
      * counts. */
     if (!(list && again) && decode_mark_field_present(&q->progress))
-        form_remove_errors_at(q->form, &at);
+        form_remove_errors_at_path(q->form, &at);
     void *out = field_get_value_address(f, q->progress.object, GIVEN);
 
     /* Objects are invalid in queries. Allocate a struct nevertheless, because the schema's check
@@ -95,7 +95,7 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
     if (!raw.n && f->type->flags & TYPE_EMPTY_NONE)
         field_get_value_address(f, q->progress.object, f->flags & NULLABLE ? GIVEN_NULL : ABSENT);
     else if (!decode_query_escapes(q, raw, &text))
-        form_add_error(q->form, &at, FORM_NOT_STRING, STR_ARGS(form_quote_value(raw)));
+        form_add_error(q->form, &at, FORM_NOT_STRING, STR_ARGS(form_shorten_quoted_value(raw)));
     else if (list)
         decode_query_list(q->form, f->type, text, &at, out);
     else
@@ -133,7 +133,7 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
             decode_query_parameter(&q, f, value);
     }
     check_array_lengths_of_query(&q);
-    decode_finish_object(&q.progress, form, NULL);
+    decode_set_defaults_and_check_object(&q.progress, form, NULL);
     if (form_has_errors(form))
         return ERR_INVALID_FORM_BODY;
     *ret = q.progress.object;

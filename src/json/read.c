@@ -29,7 +29,7 @@ enum json_value_kind json_peek_kind(struct json_reader *r)
         r->at < r->end ? kind_of_first_byte[(unsigned char)*r->at] : JSON_BAD;
 
     if (kind == JSON_BAD)
-        json_reader_fail(r);
+        json_reader_mark_invalid(r);
     return kind;
 }
 
@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) bool read_literal(struct json_reade
 {
     if ((size_t)(r->end - r->at) < word.n || memcmp(r->at, word.p, word.n) != 0 ||
         !json_reader_count_towards_value_limit(r))
-        return json_reader_fail(r);
+        return json_reader_mark_invalid(r);
     r->at += word.n;
     return true;
 }
@@ -77,7 +77,7 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
 
     p += json_reader_is_at_char(r, '-');
     if (!is_digit(p, r->end))
-        return json_reader_fail(r);
+        return json_reader_mark_invalid(r);
     *value = 0;
     start = p;
     if (*p == '0')
@@ -89,7 +89,7 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
 
     if (p < r->end && *p == '.') {
         if (!is_digit(++p, r->end))
-            return json_reader_fail(r);
+            return json_reader_mark_invalid(r);
         *whole = false;
         p = skip_digits(p, r->end);
     }
@@ -97,7 +97,7 @@ static bool scan_number(struct json_reader *r, struct str *raw, bool *whole, uin
         p++;
         p += p < r->end && (*p == '+' || *p == '-');
         if (!is_digit(p, r->end))
-            return json_reader_fail(r);
+            return json_reader_mark_invalid(r);
         *whole = false;
         p = skip_digits(p, r->end);
     }
@@ -174,7 +174,7 @@ static const char *skip_non_ascii(const char *p, const char *end)
 static const char *skip_plain_ascii(const char *p, const char *end)
 {
     for (; end - p >= SCAN_BLOCK; p += SCAN_BLOCK) {
-        unsigned n = scan_plain_prefix(p);
+        unsigned n = count_plain_bytes_at_start(p);
 
         if (n < SCAN_BLOCK)
             return p + n;
@@ -221,7 +221,7 @@ bool json_reader_read_string_slow(struct json_reader *r, struct str *ret)
     bool escaped;
 
     if (!json_reader_is_at_char(r, '"') || !(p = find_string_end(start, r->end, &escaped)))
-        return json_reader_fail(r);
+        return json_reader_mark_invalid(r);
     r->at = p + 1;
     r->escaped |= escaped;
     if (ret) {
@@ -237,12 +237,12 @@ bool json_reader_next_element_slow(struct json_reader *r, bool object)
     const char *p = skip_json_space(r->at, r->end);
 
     if (p == r->end || !r->depth || (r->in_object & 1) != object)
-        return json_reader_fail(r);
+        return json_reader_mark_invalid(r);
     if (*p == (object ? '}' : ']'))
         return json_reader_leave_container(r, p);
     if (!r->first) {
         if (*p != ',')
-            return json_reader_fail(r);
+            return json_reader_mark_invalid(r);
         p = skip_json_space(p + 1, r->end);
     }
     r->first = false;
@@ -254,7 +254,7 @@ bool json_reader_read_colon_slow(struct json_reader *r, const char *p)
 {
     p = skip_json_space(p, r->end);
     if (p == r->end || *p != ':')
-        return json_reader_fail(r);
+        return json_reader_mark_invalid(r);
     r->at = skip_json_space(p + 1, r->end);
     return true;
 }
@@ -271,7 +271,7 @@ void json_enter_container(struct json_reader *r)
     else if (json_reader_is_at_char(r, '['))
         json_reader_enter_container(r, false);
     else
-        json_reader_fail(r);
+        json_reader_mark_invalid(r);
 }
 
 bool json_next_member(struct json_reader *r, struct str *ret_key)
@@ -332,7 +332,7 @@ bool json_is_at_end(struct json_reader *r)
 {
     r->at = skip_json_space(r->at, r->end);
     if (r->at < r->end || r->depth || !r->values)
-        json_reader_fail(r);
+        json_reader_mark_invalid(r);
     return !r->bad;
 }
 

@@ -9,7 +9,7 @@
 #include "json/scan.h"
 
 /* Marks the text as invalid and moves r->at to its end, so that every further call fails. */
-static inline bool json_reader_fail(struct json_reader *r)
+static inline bool json_reader_mark_invalid(struct json_reader *r)
 {
     r->bad = true;
     r->at = r->end;
@@ -35,7 +35,7 @@ static inline const char *skip_json_space(const char *p, const char *end)
 static inline bool json_reader_count_towards_value_limit(struct json_reader *r)
 {
     if (r->values >= r->values_max)
-        return json_reader_fail(r);
+        return json_reader_mark_invalid(r);
     r->values++;
     return true;
 }
@@ -52,7 +52,7 @@ static inline const char *find_plain_string_end(const char *p, const char *end)
         return NULL;
     p++;
     do
-        p += n = scan_plain_prefix(p);
+        p += n = count_plain_bytes_at_start(p);
     while (n == SCAN_BLOCK && end - p >= SCAN_BLOCK);
     return n < SCAN_BLOCK && *p == '"' ? p : NULL;
 }
@@ -78,7 +78,7 @@ static inline bool json_reader_read_string(struct json_reader *r, struct str *re
 static inline bool json_reader_enter_container_uncounted(struct json_reader *r, bool object)
 {
     if (r->depth == JSON_MAX_DEPTH)
-        return json_reader_fail(r);
+        return json_reader_mark_invalid(r);
     if (!r->depth++)
         r->values_max = JSON_MAX_VALUES;
     r->in_object = r->in_object << 1 | object;
@@ -132,12 +132,12 @@ static inline bool json_reader_next_element(struct json_reader *r, bool object)
     if (*p == (object ? '}' : ']'))
         return json_reader_leave_container(r, p);
     if (!r->first)
-        return json_reader_fail(r);
+        return json_reader_mark_invalid(r);
     r->first = false;
     return true;
 }
 
-/* json_reader_move_to_first_element, json_reader_enter_to_first_element and
+/* json_reader_move_to_first_element, json_reader_enter_and_move_to_first_element and
  * json_reader_move_to_next_element are for loops over one array or object, where the nesting level
  * need not be checked. Call json_reader_move_to_first_element after
  * json_reader_enter_container_uncounted. Each returns false if there is no element. */
@@ -153,7 +153,7 @@ static inline bool json_reader_move_to_first_element(struct json_reader *r, bool
 }
 
 /* Enters an array or object and moves to its first element. Returns false if it is empty. */
-static inline bool json_reader_enter_to_first_element(struct json_reader *r, bool object)
+static inline bool json_reader_enter_and_move_to_first_element(struct json_reader *r, bool object)
 {
     return json_reader_count_and_enter_container(r, object) &&
            json_reader_move_to_first_element(r, object);

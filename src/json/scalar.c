@@ -96,7 +96,7 @@ static void decode_string_value(struct form *form, const struct type *type,
     bool number = s->kind == JSON_NUMBER && is_integer_text(text) && type->flags & TYPE_EITHER;
 
     if (s->kind != JSON_STRING && !number) {
-        form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_quote_value(text)));
+        form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_shorten_quoted_value(text)));
         return;
     }
     if (type->flags & TYPE_TRIM)
@@ -105,7 +105,7 @@ static void decode_string_value(struct form *form, const struct type *type,
         text = str_lower(form->arena, text);
     *out = text;
 
-    if (!length_is_certainly_valid(type, text.n) &&
+    if (!byte_length_certainly_meets_limits(type, text.n) &&
         !check_length_limits(form, type, utf8_length(text), DEFAULT_MAX_CHARACTERS, at))
         return;
     if (!is_allowed_choice(type, text, 0))
@@ -197,7 +197,7 @@ static void decode_int_value(struct form *form, const struct type *type,
     if (convert_to_int(type, s, &v))
         decode_integer_value(form, type, v, at, out);
     else
-        form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_quote_value(s->text)));
+        form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_shorten_quoted_value(s->text)));
 }
 
 static bool convert_to_real(const struct type *type, const struct scalar_value *s, double *ret)
@@ -226,7 +226,7 @@ static void decode_real_value(struct form *form, const struct type *type,
     double v;
 
     if (!convert_to_real(type, s, &v)) {
-        form_add_error(form, at, FORM_NOT_FLOAT, STR_ARGS(form_quote_value(s->text)));
+        form_add_error(form, at, FORM_NOT_FLOAT, STR_ARGS(form_shorten_quoted_value(s->text)));
         return;
     }
     if (json_type_get_minimum(type, &limit) &&
@@ -259,7 +259,7 @@ static void decode_timestamp_value(struct form *form, const struct scalar_value 
                                    const struct json_path *at, int64_t *out)
 {
     if (s->kind != JSON_STRING || !timestamp_parse(s->text, out))
-        form_add_error(form, at, FORM_NOT_TIME, STR_ARGS(form_quote_value(s->text)));
+        form_add_error(form, at, FORM_NOT_TIME, STR_ARGS(form_shorten_quoted_value(s->text)));
 }
 
 void decode_scalar_value(struct form *form, const struct type *type, const struct scalar_value *s,
@@ -286,11 +286,12 @@ void decode_scalar_value(struct form *form, const struct type *type, const struc
         break;
     case KIND_ID:
         if (!convert_to_u64(s, out) || *(uint64_t *)out > INT64_MAX)
-            form_add_error(form, at, FORM_NOT_SNOWFLAKE, STR_ARGS(form_quote_value(s->text)));
+            form_add_error(form, at, FORM_NOT_SNOWFLAKE,
+                           STR_ARGS(form_shorten_quoted_value(s->text)));
         break;
     case KIND_BITS:
         if (!convert_to_u64(s, out))
-            form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_quote_value(s->text)));
+            form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_shorten_quoted_value(s->text)));
         break;
     case KIND_TIME:
         decode_timestamp_value(form, s, at, out);

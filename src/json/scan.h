@@ -98,9 +98,9 @@ static inline unsigned first_marked_byte_index(uint64_t marks)
     return (unsigned)__builtin_ctzll(marks) / 8;
 }
 
-/* scan_plain_prefix returns how many of SCAN_BLOCK bytes precede the first byte that a string
- * parser must examine: control characters, quotes, backslashes and non-ASCII bytes (negative as
- * signed char). XOR with 2 maps the quote to 0x20, next to the control characters, so that one
+/* count_plain_bytes_at_start returns how many of SCAN_BLOCK bytes precede the first byte that a
+ * string parser must examine: control characters, quotes, backslashes and non-ASCII bytes (negative
+ * as signed char). XOR with 2 maps the quote to 0x20, next to the control characters, so that one
  * comparison finds both. */
 enum { SCAN_BLOCK = 16 };
 
@@ -117,7 +117,7 @@ static inline unsigned find_special_bytes_mask(const char *p)
     return (unsigned)_mm_movemask_epi8(marks);
 }
 
-static inline unsigned scan_plain_prefix(const char *p)
+static inline unsigned count_plain_bytes_at_start(const char *p)
 {
     return (unsigned)__builtin_ctz(find_special_bytes_mask(p) | 1u << SCAN_BLOCK);
 }
@@ -127,7 +127,7 @@ static inline unsigned scan_plain_prefix(const char *p)
 /* A vector of 16 bytes in the syntax of gcc and clang. */
 typedef signed char scan_block __attribute__((vector_size(SCAN_BLOCK)));
 
-static inline unsigned scan_plain_prefix(const char *p)
+static inline unsigned count_plain_bytes_at_start(const char *p)
 {
     scan_block block, zero = { 0 };
     uint64_t low, high;
@@ -145,7 +145,7 @@ static inline unsigned scan_plain_prefix(const char *p)
  * must examine is set. */
 static inline unsigned find_special_bytes_mask(const char *p)
 {
-    unsigned n = scan_plain_prefix(p);
+    unsigned n = count_plain_bytes_at_start(p);
 
     return n < SCAN_BLOCK ? 1u << n : 0;
 }

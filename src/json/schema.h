@@ -213,7 +213,7 @@ struct schema {
     size_t size;      /* sizeof the object's struct */
     const struct field *fields;
     /* Checks combinations of fields, and reports errors with form_add_error. Also runs if single
-     * fields are invalid, so call form_has_error_at before using a field. */
+     * fields are invalid, so call form_has_error_at_path before using a field. */
     void (*check)(struct form *form, const struct json_path *here, const void *object);
     bool once; /* for query strings: reject a parameter that occurs more than once (RFC 6749,
                 * 3.1) */
@@ -233,8 +233,8 @@ enum err schema_decode(const struct type *type, struct str text, struct form *fo
 void *schema_decode_or_null(const struct type *type, struct str text, struct arena *arena);
 /* Decodes JSON text that is part of a larger body, like schema_decode; `at` is the path of the text
  * in that body. form may already contain errors. */
-enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
-                          const struct json_path *here, void **ret);
+enum err schema_decode_part_of_body(const struct type *type, struct str text, struct form *form,
+                                    const struct json_path *here, void **ret);
 
 /* Decodes a query string or an application/x-www-form-urlencoded body. An array is a repeated key
  * or a comma-separated value; booleans may be "True", "1", "False", "0". */
@@ -255,13 +255,13 @@ void schema_encode_fields(struct json_writer *j, const struct schema *schema, co
                           bool (*shows)(const void *arg, struct str name), const void *arg);
 
 /* Describes a type as JSON Schema (OpenAPI 3.1). Named schemas become {"$ref":
- * "#/components/schemas/Name"}; schema_describe_object writes the component itself. */
-void schema_describe(struct json_writer *j, const struct type *type);
-void schema_describe_object(struct json_writer *j, const struct schema *schema);
+ * "#/components/schemas/Name"}; schema_write_json_schema_component writes the component itself. */
+void schema_write_json_schema(struct json_writer *j, const struct type *type);
+void schema_write_json_schema_component(struct json_writer *j, const struct schema *schema);
 
 /* Appends the description of a type in words: "string, 1-32 characters" or
  * "array[Relationship]". */
-void schema_append_description(struct buf *out, const struct type *type);
+void schema_append_type_in_words(struct buf *out, const struct type *type);
 
 /* Calls visit once for each named schema that the type contains, directly or nested. */
 void schema_visit_contained_schemas(const struct type *type,

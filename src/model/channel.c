@@ -238,14 +238,14 @@ bool channel_is_voice(int64_t type)
     return type == CHANNEL_VOICE || type == CHANNEL_STAGE;
 }
 
-bool channel_has_posts(int64_t type)
+bool channel_is_forum_or_media(int64_t type)
 {
     return type == CHANNEL_FORUM || type == CHANNEL_MEDIA;
 }
 
 bool channel_accepts_messages(int64_t type)
 {
-    return type != CHANNEL_CATEGORY && !channel_has_posts(type);
+    return type != CHANNEL_CATEGORY && !channel_is_forum_or_media(type);
 }
 
 bool overwrite_lists_are_equal(const struct list *a, const struct list *b)
@@ -283,7 +283,7 @@ static void omit_fields_only_of_threads(struct channel *c)
  * channels. */
 static void omit_fields_only_of_thread_parents(struct channel *c)
 {
-    bool posts = channel_has_posts(c->type);
+    bool posts = channel_is_forum_or_media(c->type);
 
     if (!posts && c->type != CHANNEL_TEXT && c->type != CHANNEL_ANNOUNCEMENT)
         c->default_thread_rate_limit_per_user.given = ABSENT;

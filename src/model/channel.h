@@ -21,8 +21,8 @@ enum channel_type {
 
 bool channel_is_private(int64_t type); /* true for DM and group */
 bool channel_is_thread(int64_t type);
-bool channel_is_voice(int64_t type);  /* true for voice and stage channels */
-bool channel_has_posts(int64_t type); /* true for forum and media channels */
+bool channel_is_voice(int64_t type);          /* true for voice and stage channels */
+bool channel_is_forum_or_media(int64_t type); /* true for forum and media channels */
 bool channel_accepts_messages(int64_t type);
 
 bool channel_list_contains_id(const struct list *channels, snowflake id);

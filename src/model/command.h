@@ -28,7 +28,7 @@ enum command_option_type {
     OPTION_NUMBER = 10,
     OPTION_ATTACHMENT = 11,
 };
-/* Context in which a command can be used; context n is bit n of command_context_bits. */
+/* Context in which a command can be used; context n is bit n of command_get_context_bits. */
 enum command_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE_CHANNEL = 2 };
 
 enum {
@@ -146,21 +146,21 @@ extern const struct type type_command_permission, type_command_permissions,
 
 /* Returns a set of bits: bit n is set if the command can be used in context n (enum
  * command_context). */
-unsigned command_context_bits(const struct command *k);
-unsigned command_integration_type_bits(const struct command *k);
+unsigned command_get_context_bits(const struct command *k);
+unsigned command_get_integration_type_bits(const struct command *k);
 
 /* Finds the text for a locale in a list of localizations. If there is none, tries a related locale:
  * en-US and en-GB replace each other, es-ES replaces es-419. Returns false if no text is found. */
 bool localizations_find_text(const struct opt_list *dictionary, struct str locale, struct str *ret);
 
-/* command_apply_locale replaces the localizations of a command by the text of one locale.
+/* command_localize replaces the localizations of a command by the text of one locale.
  * COMMAND_FORM_LIST adds this text as …_localized. COMMAND_FORM_INDEX puts it in place of the
  * original text. */
-enum command_localization_form { COMMAND_FORM_LIST, COMMAND_FORM_INDEX };
-void command_apply_locale(struct command *k, struct str locale,
-                          enum command_localization_form form);
+enum command_localization_placement { COMMAND_FORM_LIST, COMMAND_FORM_INDEX };
+void command_localize(struct command *k, struct str locale,
+                      enum command_localization_placement form);
 void command_choice_localize(struct command_choice *c, struct str locale,
-                             enum command_localization_form form);
+                             enum command_localization_placement form);
 
 /* Returns the bit of a locale in a set of locales, or 0 if the locale is not supported. */
 uint64_t locale_get_bit(struct str locale);

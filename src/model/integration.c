@@ -3,7 +3,7 @@
 
 void integration_set_displayed_type(struct integration *i)
 {
-    i->displayed_type = integration_displayed_type(i->type);
+    i->displayed_type = integration_get_displayed_type(i->type);
     /* The operator may configure the platform's real name as the type that clients get. Client
      * libraries require enable_emoticons in every integration of that type. */
     if (str_is(i->type, "platform_b"))

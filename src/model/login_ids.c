@@ -29,7 +29,7 @@ static void format_login_uuid(const unsigned char digest[], char ret[LOGIN_ID_SI
     *at = '\0';
 }
 
-void login_write_public_ids(const unsigned char session[8], char *id, char *hash)
+void login_session_write_public_ids(const unsigned char session[8], char *id, char *hash)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
 

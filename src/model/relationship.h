@@ -37,7 +37,7 @@ extern const struct type type_relationships;
 /* --- game relationships --------------------------------------------------------------- */
 
 /* Where clients show direct messages of a game friend. */
-enum game_dm_access { DM_ANYWHERE, DM_IN_GAME_ONLY, DM_NOWHERE };
+enum game_friend_dm_visibility { DM_ANYWHERE, DM_IN_GAME_ONLY, DM_NOWHERE };
 
 struct game_relationship {
     snowflake id; /* id of the other account */

@@ -74,10 +74,10 @@ const struct schema voice_call_delete_event_schema = {
 struct relay_voice_state relay_voice_state_from_voice_state(const struct voice_state *s)
 {
     struct relay_voice_state f = {
-        .guild_id = voice_state_guild_id(s),
+        .guild_id = voice_state_get_guild_id(s),
         .user_id = s->user_id,
-        .channel_id = voice_state_channel_id(s),
-        .room_id = voice_state_channel_id(s),
+        .channel_id = voice_state_get_channel_id(s),
+        .room_id = voice_state_get_channel_id(s),
         .may_send_audio = !s->mute && !s->self_mute && !s->suppress &&
                           s->request_to_speak_timestamp.given != GIVEN,
         .may_receive_audio = !s->deaf && !s->self_deaf,

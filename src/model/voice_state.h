@@ -80,11 +80,11 @@ struct voice_call_delete_event {
 };
 
 /* Return the guild (0 in calls) or the channel (0 if disconnected) of a voice state. */
-static inline snowflake voice_state_guild_id(const struct voice_state *s)
+static inline snowflake voice_state_get_guild_id(const struct voice_state *s)
 {
     return s->guild_id.given == GIVEN ? s->guild_id.value : 0;
 }
-static inline snowflake voice_state_channel_id(const struct voice_state *s)
+static inline snowflake voice_state_get_channel_id(const struct voice_state *s)
 {
     return s->channel_id.given == GIVEN ? s->channel_id.value : 0;
 }

@@ -273,8 +273,9 @@ enum err tls_context_open_self_signed(const char *folder, const char *host,
     return open_or_create_certificate(folder, host, NULL, ret);
 }
 
-enum err tls_context_open_issued_by_authority(const char *folder, const char *host,
-                                              const char *const *names, struct tls_context **ret)
+enum err tls_context_open_issued_by_own_authority(const char *folder, const char *host,
+                                                  const char *const *names,
+                                                  struct tls_context **ret)
 {
     return open_or_create_certificate(folder, host, names, ret);
 }

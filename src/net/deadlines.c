@@ -102,7 +102,7 @@ static void check_deadlines_until_time_limit(struct loop *l, int64_t until)
         schedule_earliest_deadline(container_of(at, struct deadline_list, link));
 }
 
-void loop_check_deadlines(struct loop *l)
+void loop_expire_due_deadlines(struct loop *l)
 {
     check_deadlines_until_time_limit(l, INT64_MAX);
 }

@@ -60,7 +60,7 @@ const char *request_find_proxy_evidence(const struct http_request *r)
     return NULL;
 }
 
-bool request_head_is_local(const struct http_request *r)
+bool request_head_looks_local(const struct http_request *r)
 {
     struct str origin = http_find_header(r, STR("Origin"));
 
@@ -68,7 +68,7 @@ bool request_head_is_local(const struct http_request *r)
            (!origin.p || origin_is_loopback(origin));
 }
 
-bool request_is_local(struct str remote, const struct http_request *r)
+bool request_comes_from_this_machine(struct str remote, const struct http_request *r)
 {
-    return address_text_is_loopback(remote) && request_head_is_local(r);
+    return address_text_is_loopback(remote) && request_head_looks_local(r);
 }

@@ -18,9 +18,9 @@ bool address_text_is_loopback(struct str address);
 const char *request_find_proxy_evidence(const struct http_request *r);
 /* Returns true if there is no evidence that a proxy sent the request, and Host and Origin are
  * loopback names. */
-bool request_head_is_local(const struct http_request *r);
-/* Returns true if request_head_is_local is true for the request and the client's address `remote`
- * is a loopback address. */
-bool request_is_local(struct str remote, const struct http_request *r);
+bool request_head_looks_local(const struct http_request *r);
+/* Returns true if request_head_looks_local is true for the request and the client's address
+ * `remote` is a loopback address. */
+bool request_comes_from_this_machine(struct str remote, const struct http_request *r);
 
 #endif

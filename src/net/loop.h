@@ -97,6 +97,6 @@ void deadline_restart(struct deadline_list *ds,
 void deadline_cancel(struct deadline *d);  /* stops the timeout; does nothing if d is not running */
 /* Checks all deadlines of the loop at once; call it after a test has moved the clock, on the loop's
  * thread. */
-void loop_check_deadlines(struct loop *l);
+void loop_expire_due_deadlines(struct loop *l);
 
 #endif

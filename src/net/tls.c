@@ -260,7 +260,7 @@ void tls_context_free(struct tls_context *c)
     mem_free(c);
 }
 
-bool tls_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
+bool tls_format_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned n = 0;
@@ -271,11 +271,11 @@ bool tls_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRI
     return true;
 }
 
-bool tls_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
+bool tls_format_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
 {
     /* Lock, because another thread may replace the certificate during this call. */
     pthread_mutex_lock(&c->lock);
-    bool ok = tls_certificate_fingerprint(SSL_CTX_get0_certificate(c->ssl), out);
+    bool ok = tls_format_certificate_fingerprint(SSL_CTX_get0_certificate(c->ssl), out);
     pthread_mutex_unlock(&c->lock);
     return ok;
 }
@@ -338,7 +338,7 @@ bool tls_handshake_is_done(const struct tls_connection *t)
     return SSL_is_init_finished(t->ssl);
 }
 
-const char *tls_handshake_error(const struct tls_connection *t)
+const char *tls_describe_handshake_error(const struct tls_connection *t)
 {
     long result = SSL_get_verify_result(t->ssl);
 

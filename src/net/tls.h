@@ -23,8 +23,9 @@ enum err tls_context_open_self_signed(const char *folder, const char *host,
  * host. If they are missing, expire within 7 days or lack a name, first creates a certificate
  * authority that signs them, and stores its certificate in ca.pem. The authority's key is never
  * stored, so that nobody can issue another certificate that clients trust because of ca.pem. */
-enum err tls_context_open_issued_by_authority(const char *folder, const char *host,
-                                              const char *const *names, struct tls_context **ret);
+enum err tls_context_open_issued_by_own_authority(const char *folder, const char *host,
+                                                  const char *const *names,
+                                                  struct tls_context **ret);
 /* Uses other certificate files for new connections. If the files are invalid, logs it and changes
  * nothing. May be called from any thread. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);
@@ -35,8 +36,8 @@ void tls_context_free(struct tls_context *c);
 /* Both functions write a SHA-256 fingerprint in hexadecimal: of the current certificate of the
  * server, or of an OpenSSL X509. They return false if there is no certificate. */
 enum { TLS_FINGERPRINT_TEXT = 65 };
-bool tls_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
-bool tls_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);
+bool tls_format_server_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
+bool tls_format_certificate_fingerprint(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);
 
 struct tls_connection *tls_server_connection_new(struct tls_context *c);
 void tls_connection_free(struct tls_connection *t);
@@ -56,7 +57,7 @@ struct tls_connection *tls_client_connection_new(struct tls_context *c, const ch
                                                  struct buf *cipher);
 bool tls_handshake_is_done(const struct tls_connection *t);
 /* Describes why a handshake failed, for log lines and error messages. */
-const char *tls_handshake_error(const struct tls_connection *t);
+const char *tls_describe_handshake_error(const struct tls_connection *t);
 
 void tls_append_close_notify(struct tls_connection *t, struct buf *cipher);
 

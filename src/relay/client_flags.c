@@ -8,7 +8,8 @@
 enum { MAX_ROOM_FOR_CLIENT_FLAGS = 100 };
 
 static struct serialized_message *create_client_value_message(const struct relay_participant *about,
-                                                              enum voice_op op, const char *name,
+                                                              enum voice_gateway_opcode op,
+                                                              const char *name,
                                                               const struct opt_int *value)
 {
     struct buf out;

@@ -39,7 +39,7 @@ enum {
     VOICE_NEWEST_VERSION = 9,
 };
 
-enum voice_op {
+enum voice_gateway_opcode {
     VOICE_IDENTIFY = 0,
     VOICE_SELECT_PROTOCOL = 1,
     VOICE_READY = 2,
@@ -283,10 +283,10 @@ struct serialized_message {
     char bytes[];
 };
 
-struct serialized_message *serialized_message_new(enum voice_op op, struct str d);
+struct serialized_message *serialized_message_new(enum voice_gateway_opcode op, struct str d);
 struct serialized_message *serialized_message_new_binary(enum dave_opcode op, struct str payload);
 /* Creates a message with the bytes of d as its payload, and clears d. */
-struct serialized_message *serialized_message_from_buf(enum voice_op op, struct buf *d);
+struct serialized_message *serialized_message_from_buf(enum voice_gateway_opcode op, struct buf *d);
 struct serialized_message *serialized_message_ref(struct serialized_message *t);
 void serialized_message_unref(struct serialized_message *t); /* accepts NULL */
 /* Writes the complete message. If seq is 0, the message has no sequence number. */
@@ -382,7 +382,7 @@ struct participant_permissions {
 };
 
 /* Speaking bits (op 5): those that the client sent, and those that other participants received. */
-struct participant_speech {
+struct participant_speaking_state {
     bool announced;    /* the other participants know the SSRC */
     unsigned speaking; /* bits that the client sent */
     unsigned sent;     /* bits that were last sent to the other participants */
@@ -458,7 +458,7 @@ struct relay_participant {
 
     struct participant_permissions permissions;
     struct opt_int flags, platform; /* flags (op 18) and platform (op 20) that the client sent */
-    struct participant_speech speech;
+    struct participant_speaking_state speech;
     struct participant_rate_limits rate;
     struct participant_camera camera;
     struct codec_offer offer;
@@ -624,7 +624,7 @@ struct media_packet_handler *media_packet_handler_new(struct relay_worker *w,
 void media_packet_handler_free(struct media_packet_handler *work); /* accepts NULL */
 /* Answers a request datagram immediately, and queues a media datagram until it is its sender's
  * turn. Takes over d. */
-void media_dispatch_datagram(struct media_packet_handler *work, struct media_datagram *d);
+void media_answer_or_queue_datagram(struct media_packet_handler *work, struct media_datagram *d);
 /* Handles the next datagram of the media queue. Returns false if the queue is empty. */
 bool media_handle_next_datagram(struct media_packet_handler *work);
 /* Sends the queued outgoing datagrams, even if their batch is not full. */

@@ -361,7 +361,7 @@ static const struct schema envelope_schema = { .size = sizeof(struct voice_gatew
                                                .fields = envelope_fields };
 const struct type type_voice_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-const struct voice_op_row voice_op_rows[] = {
+const struct voice_opcode_declaration voice_op_rows[] = {
     { VOICE_IDENTIFY, "voice_identify", true, &type_identify, handle_voice_identify, NULL },
     { VOICE_RESUME, "voice_resume", true, &type_resume, handle_voice_resume, NULL },
     { VOICE_SELECT_PROTOCOL, "voice_select", false, &type_select, handle_voice_select_protocol,
@@ -382,10 +382,10 @@ const struct voice_op_row voice_op_rows[] = {
     { 0 },
 };
 
-static const struct voice_op_row *find_voice_op_row(int64_t op)
+static const struct voice_opcode_declaration *find_voice_op_row(int64_t op)
 {
-    for (const struct voice_op_row *r = voice_op_rows; r->name; r++)
-        if (r->op == (enum voice_op)op)
+    for (const struct voice_opcode_declaration *r = voice_op_rows; r->name; r++)
+        if (r->op == (enum voice_gateway_opcode)op)
             return r;
     return NULL;
 }
@@ -401,7 +401,7 @@ static bool socket_is_within_rate_limit(struct voice_peer *p)
     return ++p->messages <= RATE_MESSAGES;
 }
 
-static void decode_and_handle_op(struct voice_peer *p, const struct voice_op_row *row,
+static void decode_and_handle_op(struct voice_peer *p, const struct voice_opcode_declaration *row,
                                  struct str raw)
 {
     struct form form = { .arena = p->loop_state->arena };
@@ -421,7 +421,7 @@ static void decode_and_handle_op(struct voice_peer *p, const struct voice_op_row
 /* Handles an opcode. Ignores it while the client's IDENTIFY or RESUME is being checked. */
 static void handle_voice_op(struct voice_peer *p, int64_t op, struct str raw)
 {
-    const struct voice_op_row *row = find_voice_op_row(op);
+    const struct voice_opcode_declaration *row = find_voice_op_row(op);
     bool beats = op == VOICE_HEARTBEAT, begins = row && row->begins;
 
     if (!beats && begins && p->state != VOICE_UNAUTHENTICATED)

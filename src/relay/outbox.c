@@ -7,7 +7,7 @@
 
 /* --- texts ---------------------------------------------------------------------------- */
 
-struct serialized_message *serialized_message_new(enum voice_op op, struct str d)
+struct serialized_message *serialized_message_new(enum voice_gateway_opcode op, struct str d)
 {
     char head[24];
     size_t n = (size_t)snprintf(head, sizeof head, "{\"op\":%d,\"d\":", op);
@@ -58,7 +58,7 @@ void serialized_message_write(const struct serialized_message *t, unsigned seq, 
     buf_add_char(out, '}');
 }
 
-struct serialized_message *serialized_message_from_buf(enum voice_op op, struct buf *d)
+struct serialized_message *serialized_message_from_buf(enum voice_gateway_opcode op, struct buf *d)
 {
     struct serialized_message *t = serialized_message_new(op, buf_as_str(d));
 
@@ -270,7 +270,7 @@ void participant_outbox_drop_acknowledged(struct relay_participant *s, int64_t s
 
 /* --- messages ------------------------------------------------------------------------- */
 
-static void send_payload_to_participant(struct relay_participant *to, enum voice_op op,
+static void send_payload_to_participant(struct relay_participant *to, enum voice_gateway_opcode op,
                                         struct buf *d)
 {
     struct serialized_message *t = serialized_message_from_buf(op, d);

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d)
+void voice_peer_send(struct voice_peer *p, enum voice_gateway_opcode op, struct str d)
 {
     struct buf *out = &p->loop_state->out;
 

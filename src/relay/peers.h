@@ -39,7 +39,7 @@ struct voice_loop {
 
 /* --- peers.c -------------------------------------------------------------------------- */
 
-void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d);
+void voice_peer_send(struct voice_peer *p, enum voice_gateway_opcode op, struct str d);
 /* Closes the socket and marks the stored voice state as disconnected. */
 void voice_peer_close(struct voice_peer *p, enum relay_close_code code, const char *reason);
 /* Creates a message to the relay's thread, with the number of this socket. */
@@ -55,15 +55,15 @@ struct voice_gateway_envelope {
 extern const struct type type_voice_envelope;
 
 /* An opcode of clients. `handle` gets the decoded payload, `handle_raw` gets it as JSON text. */
-struct voice_op_row {
-    enum voice_op op;
+struct voice_opcode_declaration {
+    enum voice_gateway_opcode op;
     const char *name; /* name of the opcode; NULL in the last row of the table */
     bool begins;      /* IDENTIFY or RESUME: only allowed while the socket is not identified */
     const struct type *type;
     void (*handle)(struct voice_peer *p, const void *d);
     void (*handle_raw)(struct voice_peer *p, struct str raw);
 };
-extern const struct voice_op_row voice_op_rows[];
+extern const struct voice_opcode_declaration voice_op_rows[];
 
 /* --- dave/opcodes.c: opcodes of end-to-end encryption ---------------------------------- */
 

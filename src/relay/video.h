@@ -12,14 +12,14 @@
 enum { VIDEO_REQUEST_MAX = 64 };
 
 /* Video that a viewer requests (op 15). A viewer that has not sent op 15 requests no video. */
-struct video_request_entry {
+struct requested_ssrc_quality {
     uint32_t ssrc;
     unsigned char quality; /* 0: this SSRC is refused */
 };
 struct video_request {
     unsigned char any; /* requested quality for all SSRCs that are not in `named` */
     unsigned count;
-    struct video_request_entry named[VIDEO_REQUEST_MAX];
+    struct requested_ssrc_quality named[VIDEO_REQUEST_MAX];
 };
 
 /* RTP payload types that a participant uses for the video that it sends. */

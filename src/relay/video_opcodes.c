@@ -236,7 +236,7 @@ static bool parse_video_request_entry(struct video_request *wants, const struct 
     if (!str_to_u64(entry->key, &ssrc) || ssrc > UINT32_MAX || wants->count == VIDEO_REQUEST_MAX)
         return false;
     wants->named[wants->count++] =
-        (struct video_request_entry){ (uint32_t)ssrc, (unsigned char)quality };
+        (struct requested_ssrc_quality){ (uint32_t)ssrc, (unsigned char)quality };
     return true;
 }
 

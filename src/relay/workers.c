@@ -175,7 +175,7 @@ static bool apply_changes_and_dispatch_datagrams(struct relay_worker *w)
     if (!apply_voice_state_changes(w))
         return false;
     for (struct media_datagram *d; (d = remove_first_datagram(&w->received));)
-        media_dispatch_datagram(w->work, d);
+        media_answer_or_queue_datagram(w->work, d);
     return true;
 }
 
@@ -208,10 +208,10 @@ void relay_worker_handle_idle_rooms(struct relay_worker *w)
         return;
     w->interrupted = true;
     for (struct media_datagram *d; (d = remove_first_datagram(&w->received));)
-        media_dispatch_datagram(w->inner_work, d);
-    for (struct media_queue_room *room; (room = media_queue_begin_interruption(&w->queue));) {
+        media_answer_or_queue_datagram(w->inner_work, d);
+    for (struct media_queue_room *room; (room = media_queue_interrupt_for_idle_rooms(&w->queue));) {
         media_handle_next_datagram(w->inner_work);
-        media_queue_end_interruption(&w->queue, room);
+        media_queue_resume_interrupted_room(&w->queue, room);
     }
     w->interrupted = false;
 }

@@ -18,7 +18,8 @@ static void write_archive_import_result(enum err e, const struct world_file_impo
         buf_printf(out, "failed\nerror %d of the store\n", (int)e);
 }
 
-void control_reply_to_archive_import(void *arg, unsigned uid, struct str folder, struct buf *out)
+void control_import_guild_archive_and_reply(void *arg, unsigned uid, struct str folder,
+                                            struct buf *out)
 {
     const struct guildhall *g = arg;
     struct arena *arena = arena_new();
@@ -59,7 +60,7 @@ static enum err create_claim_code(struct tx *tx, void *arg)
 }
 
 /* Writes a new claim code of a placeholder account, or nothing if the account cannot be claimed. */
-void control_reply_with_claim_code(void *arg, unsigned uid, struct str id, struct buf *out)
+void control_create_claim_code_and_reply(void *arg, unsigned uid, struct str id, struct buf *out)
 {
     const struct guildhall *g = arg;
     struct requested_claim_code r = { 0 };

@@ -33,13 +33,14 @@ void config_apply_as_discord_option(struct config *c, struct arena *arena)
         c->voice_port = "0";
 }
 
-const char *as_discord_file_path(const struct config *c, struct arena *arena, const char *name)
+const char *as_discord_folder_get_file_path(const struct config *c, struct arena *arena,
+                                            const char *name)
 {
     return str_printf(arena, "%s/as-discord/%s", c->data, name).p;
 }
 
-enum err open_platform_certificate(const struct config *c, const char *host,
-                                   struct tls_context **ret)
+enum err open_certificate_for_discord_host_names(const struct config *c, const char *host,
+                                                 struct tls_context **ret)
 {
     struct arena *arena = arena_new();
     const char *folder = str_printf(arena, "%s/as-discord", c->data).p;
@@ -48,7 +49,7 @@ enum err open_platform_certificate(const struct config *c, const char *host,
     if (mkdir(folder, 0755) != 0 && errno != EEXIST)
         log_error("as-discord: cannot create the folder '%s': %s", folder, strerror(errno));
     else
-        e = tls_context_open_issued_by_authority(folder, host, platform_host_names, ret);
+        e = tls_context_open_issued_by_own_authority(folder, host, platform_host_names, ret);
     arena_free(arena);
     return e;
 }

@@ -20,10 +20,11 @@ extern const char *const platform_host_names[];
 
 /* Returns the path of a file of the option (ca.pem, hosts, …), in the data folder's "as-discord".
  */
-const char *as_discord_file_path(const struct config *c, struct arena *arena, const char *name);
+const char *as_discord_folder_get_file_path(const struct config *c, struct arena *arena,
+                                            const char *name);
 
 /* Opens a certificate for Discord's host names, and issues it if there is none yet. */
-enum err open_platform_certificate(const struct config *c, const char *host,
-                                   struct tls_context **ret);
+enum err open_certificate_for_discord_host_names(const struct config *c, const char *host,
+                                                 struct tls_context **ret);
 
 #endif

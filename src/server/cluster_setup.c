@@ -80,7 +80,7 @@ static void on_remote_voice_state(void *arg, const struct relay_voice_state *sta
     relay_deliver_voice_state_change(((struct guildhall *)arg)->relay, state);
 }
 
-static void on_cluster_message(void *arg, enum cluster_topic topic, struct str message)
+static void on_cluster_message(void *arg, enum cluster_message_topic topic, struct str message)
 {
     struct guildhall *g = arg;
 
@@ -197,7 +197,7 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
     return e;
 }
 
-const char *session_journal_folder(struct guildhall *g)
+const char *get_session_journal_folder(struct guildhall *g)
 {
     const struct config *c = g->config;
 

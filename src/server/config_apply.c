@@ -42,11 +42,11 @@ bool config_apply_to_domains(const struct config *c)
         log_error("the option voice-vip-regions is invalid: it %s", problem);
         return false;
     }
-    if (!voice_regions_configure_networks(str_of(c->voice_near), &problem)) {
+    if (!voice_regions_configure_client_networks(str_of(c->voice_near), &problem)) {
         log_error("the option voice-near is invalid: it %s", problem);
         return false;
     }
-    voice_regions_set_endpoint(c->voice_endpoint);
+    voice_regions_set_endpoint_pattern(c->voice_endpoint);
     if (!platforms_configure(
             &(struct platform_options){ .at = { c->platform_a, c->platform_b },
                                         .key = { c->platform_a_key, c->platform_b_key },
@@ -77,8 +77,8 @@ bool config_apply_to_domains(const struct config *c)
         log_error("invalid option: %s", problem);
         return false;
     }
-    voice_keys_configure(c->voice_second_label);
-    voice_effects_configure(c->everybody_is_premium);
+    voice_keys_set_accept_second_label(c->voice_second_label);
+    voice_effects_set_everybody_is_premium(c->everybody_is_premium);
     burst_reactions_set_allowed_for_all(c->everybody_is_premium);
     reset_message_indexing_schedule();
     return apply_gif_options(c);

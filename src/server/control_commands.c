@@ -24,8 +24,8 @@ static void run_operator_command(const struct guildhall *g, unsigned uid, struct
                                  bool as_json, struct buf *out)
 {
     operator_command_run(
-        &(struct operator_command_server){ g->api, loops_get_loop_at(g->loops, 0), g->relay }, uid,
-        request, as_json, out);
+        &(struct operator_command_environment){ g->api, loops_get_loop_at(g->loops, 0), g->relay },
+        uid, request, as_json, out);
 }
 
 static void control_reply_to_operator_command(void *arg, unsigned uid, struct str request,
@@ -56,7 +56,7 @@ static void control_reply_with_server_url(void *arg, unsigned uid, struct str re
 
     (void)uid, (void)rest;
     buf_printf(out, "http%s://%s%s%s:%d", g->config->tls_only ? "s" : "", v6 ? "[" : "",
-               any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", http_server_port(g->server));
+               any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", http_server_get_port(g->server));
 }
 
 /* Writes the fingerprint of the server's TLS certificate, which tools on this machine expect. */
@@ -67,7 +67,7 @@ static void control_reply_with_certificate_fingerprint(void *arg, unsigned uid, 
     char text[TLS_FINGERPRINT_TEXT];
 
     (void)uid, (void)rest;
-    if (g->tls && tls_server_fingerprint(g->tls, text))
+    if (g->tls && tls_format_server_fingerprint(g->tls, text))
         buf_add_str(out, str_of(text));
 }
 
@@ -91,8 +91,8 @@ const struct control_socket_command control_socket_commands[] = {
     { "address", control_reply_with_server_url },
     { "certificate", control_reply_with_certificate_fingerprint },
     { "token", control_reply_with_token },
-    { "import-archive", control_reply_to_archive_import },
-    { "claim-code", control_reply_with_claim_code },
+    { "import-archive", control_import_guild_archive_and_reply },
+    { "claim-code", control_create_claim_code_and_reply },
     { "operate", control_reply_to_operator_command },
     { "operate-json", control_reply_to_operator_command_json },
     { 0 },

@@ -72,7 +72,7 @@ static enum err open_store_for_server(const struct config *config, struct store 
 
 static void on_loop_iteration_end(struct loop *loop, void *arg)
 {
-    store_on_loop_iteration_end(((struct guildhall *)arg)->store, loop);
+    store_release_snapshot_of_loop_iteration(((struct guildhall *)arg)->store, loop);
 }
 
 /* --- callbacks between api, gateway, relay and voice ----------------------------------- */
@@ -85,7 +85,7 @@ static void on_events_committed_at_position(void *arg, int64_t position,
 
     if (g->hooks.events_committed)
         g->hooks.events_committed(g->hooks.arg, list);
-    gateway_publish_at_log_position(g->gateway, position, list);
+    gateway_publish_events_of_log_position(g->gateway, position, list);
 }
 
 static void on_events_committed(void *arg, const struct emitted_event *list)
@@ -263,7 +263,7 @@ static void on_resume_refused(void *arg, snowflake user_id)
 static void on_guild_joined(void *arg, const struct gateway_hook_session *caller,
                             snowflake guild_id)
 {
-    voice_on_guild_received(((struct guildhall *)arg)->voice, caller, guild_id);
+    voice_on_session_received_guild(((struct guildhall *)arg)->voice, caller, guild_id);
 }
 
 static struct gateway *create_gateway(struct guildhall *g)
@@ -278,7 +278,7 @@ static struct gateway *create_gateway(struct guildhall *g)
         .public_url = c->public_url,
         .hello_ms = g->hooks.hello_ms,
         .max_unauthenticated = (unsigned)c->pending_sessions,
-        .journal = session_journal_folder(g),
+        .journal = get_session_journal_folder(g),
         .replicates = c->keeper,
         .suspends = true,
         .no_limits = !c->rate_limits,
@@ -407,7 +407,7 @@ void guildhall_stop(struct guildhall *g)
 
 int guildhall_get_port(const struct guildhall *g)
 {
-    return http_server_port(g->server);
+    return http_server_get_port(g->server);
 }
 
 const char *guildhall_get_host(const struct guildhall *g)

@@ -98,7 +98,7 @@ bool check_cluster_config(const struct config *config);
  */
 enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
                                                             const struct emitted_event *list));
-const char *session_journal_folder(struct guildhall *g);
+const char *get_session_journal_folder(struct guildhall *g);
 void append_cluster_metrics(const struct guildhall *g, struct buf *out);
 
 enum err start_metrics_listener(struct guildhall *g);
@@ -112,8 +112,9 @@ void check_clock_against_store(struct guildhall *g);
 void append_server_metrics(void *arg, struct buf *out);
 
 /* In archive_import.c: commands with which copy-guild imports an archive into a running server. */
-void control_reply_to_archive_import(void *arg, unsigned uid, struct str folder, struct buf *out);
-void control_reply_with_claim_code(void *arg, unsigned uid, struct str id, struct buf *out);
+void control_import_guild_archive_and_reply(void *arg, unsigned uid, struct str folder,
+                                            struct buf *out);
+void control_create_claim_code_and_reply(void *arg, unsigned uid, struct str id, struct buf *out);
 
 extern const struct control_socket_command control_socket_commands[];
 

@@ -77,7 +77,7 @@ enum err open_tls_certificate(struct guildhall *g)
         return ERR_INTERNAL;
     }
     if (c->as_discord)
-        return open_platform_certificate(c, g->host, &g->tls);
+        return open_certificate_for_discord_host_names(c, g->host, &g->tls);
     if (c->tls_self_signed)
         return tls_context_open_self_signed(c->data, g->host, &g->tls);
     if (c->tls_only) {

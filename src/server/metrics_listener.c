@@ -55,7 +55,7 @@ static void on_metrics_request(void *arg, struct http_exchange *x)
         const char *trouble = api_get_not_ready_reason(g->api);
 
         metrics_respond_status(x, trouble ? 503 : 200, trouble ? trouble : "ok",
-                               clock_watch_warning());
+                               clock_watch_get_warning());
     } else {
         metrics_respond(x, 404, json, STR("{\"message\":\"404: Not Found\",\"code\":0}"));
     }
@@ -84,6 +84,6 @@ enum err start_metrics_listener(struct guildhall *g)
     }
     enum err e = http_server_start(g->loops, &options, &app, &g->metrics_server);
     if (!e)
-        log_info("metrics: serving on %s, port %d", host, http_server_port(g->metrics_server));
+        log_info("metrics: serving on %s, port %d", host, http_server_get_port(g->metrics_server));
     return e;
 }

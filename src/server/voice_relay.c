@@ -108,7 +108,7 @@ static int format_voice_endpoint(const struct guildhall *g, char *out, size_t ma
         return snprintf(out, max, PLATFORM_VOICE_HOST ":443");
     if (!url.p)
         return snprintf(out, max, strchr(g->host, ':') ? "[%s]:%d/voice" : "%s:%d/voice", g->host,
-                        http_server_port(g->server));
+                        http_server_get_port(g->server));
     str_cut(&url, '/');
     str_cut(&url, '/');
     struct str host = str_cut(&url, '/');

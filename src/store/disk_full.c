@@ -17,7 +17,7 @@ enum {
     MIN_FREE_BYTES = 1024 * 1024,
 };
 
-bool disk_full_log_is_due(void)
+bool disk_full_message_may_be_logged(void)
 {
     static _Atomic int64_t again_at;
     int64_t now = clock_monotonic_ns(), at = again_at;

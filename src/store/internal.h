@@ -146,7 +146,7 @@ void work_item_call_callbacks(struct store *s, struct work_item *w, enum err res
 void store_set_disk_full(struct store *s);
 void store_clear_disk_full(struct store *s);
 /* Returns whether a message about a full disk may be logged now; true at most once per 10 s. */
-bool disk_full_log_is_due(void);
+bool disk_full_message_may_be_logged(void);
 
 /* Copies n bytes into the arena and appends a NUL byte. The copy's pointer is never NULL. */
 struct value copy_column_value_to_arena(struct arena *a, enum value_kind kind, const void *p,
@@ -249,11 +249,12 @@ int temporary_file_create(void);
 /* --- blobs.c -------------------------------------------------------------------------- */
 
 bool is_blob_name(const char *name);
-/* blob_marker_name converts a blob's name to the name of its marker file, blob_name_from_marker the
- * reverse. The marker file is in blobs/.new until the row of the blob is committed. */
-void blob_marker_name(const char *blob, char *out, size_t size);
-bool is_blob_marker_name(const char *marker);
-void blob_name_from_marker(const char *marker, char *out, size_t size);
+/* blob_format_uncommitted_marker_name converts a blob's name to the name of its marker file,
+ * blob_name_from_uncommitted_marker the reverse. The marker file is in blobs/.new until the row of
+ * the blob is committed. */
+void blob_format_uncommitted_marker_name(const char *blob, char *out, size_t size);
+bool is_uncommitted_blob_marker_name(const char *marker);
+void blob_name_from_uncommitted_marker(const char *marker, char *out, size_t size);
 
 /* --- blobs in the database or in object storage ----------------------------------------- */
 
@@ -332,7 +333,7 @@ void blob_cache_delete(const struct store *s, const char *name);
 /* --- blobs/walk.c --------------------------------------------------------------------- */
 
 /* Creates the file that backups lock to prevent the deletion of blobs. */
-void blobs_create_lock_file(struct store *s);
+void blobs_create_deletion_lock_file(struct store *s);
 /* Prevents servers from deleting blobs that have a row, until the caller closes *ret. */
 enum err blobs_lock_deletion(struct store *s, int *ret);
 
@@ -343,7 +344,7 @@ enum err blob_open_without_caching(struct store *s, const char *name, int *ret_f
 /* Callback for each file: fd is open for reading, and the caller of the callback closes it. */
 typedef enum err visit_blob_file_fn(void *arg, const char *name, int fd, time_t written);
 enum err blobs_visit_all(struct store *s, visit_blob_file_fn *found, void *arg);
-enum err blob_markers_visit_all(struct store *s, visit_blob_file_fn *found, void *arg);
+enum err uncommitted_blob_markers_visit_all(struct store *s, visit_blob_file_fn *found, void *arg);
 /* Calls `found` for all files below a subfolder of the data folder, recursively. */
 enum err blobs_visit_folder(const struct store *s, const char *below, visit_blob_file_fn *found,
                             void *arg);

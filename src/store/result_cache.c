@@ -106,8 +106,8 @@ struct result_cache_entry *result_cache_begin_entry(struct tx *tx,
     return tx_get_snapshot_version(tx, &now) ? cached_result_new(key, &now, rows) : NULL;
 }
 
-struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
-                                                            const struct result_cache_key *key)
+struct result_cache_entry *result_cache_begin_entry_tracking_queries(
+    struct tx *tx, const struct result_cache_key *key)
 {
     struct result_cache_entry *k = result_cache_begin_entry(tx, key, 0);
 
@@ -115,7 +115,7 @@ struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
         return NULL;
     k->tx = tx;
     k->reads = arena_alloc(k->arena, sizeof *k->reads);
-    tx_track_dependencies(tx, k->reads);
+    tx_record_query_dependencies(tx, k->reads);
     return k;
 }
 
@@ -149,9 +149,10 @@ void result_cache_end_entry(struct result_cache_entry *k, const void *made)
         cached_result_free(&k->entry);
 }
 
-void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *made, bool passes)
+void result_cache_end_entry_tracking_queries(struct result_cache_entry *k, const void *made,
+                                             bool passes)
 {
-    tx_track_dependencies(k->tx, NULL);
+    tx_record_query_dependencies(k->tx, NULL);
     k->tx = NULL;
     k->slots = k->reads->slots;
     k->count = k->reads->count;

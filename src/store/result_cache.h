@@ -39,9 +39,10 @@ void result_cache_end_entry(struct result_cache_entry *k, const void *made);
  * written that a query has read between begin and end. A result that is too large, or that the
  * caller ends with `passes` set, is not cached; it stays valid until this thread ends another
  * uncached result. */
-struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
-                                                            const struct result_cache_key *key);
-void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *made, bool passes);
+struct result_cache_entry *result_cache_begin_entry_tracking_queries(
+    struct tx *tx, const struct result_cache_key *key);
+void result_cache_end_entry_tracking_queries(struct result_cache_entry *k, const void *made,
+                                             bool passes);
 
 /* Ends a cache entry with a text of up to 1 MiB. result_cache_find_text returns a new reference, so
  * that callers need not copy the text. */

@@ -14,8 +14,8 @@ struct arena *tx_replace_arena(struct tx *tx, struct arena *a)
 {
     struct arena *before = tx->work->arena;
 
-    if (arena_is_incomplete(before))
-        arena_mark_incomplete(a);
+    if (arena_has_lost_data(before))
+        arena_record_lost_data(a);
     tx->work->arena = a;
     return before;
 }
@@ -49,7 +49,7 @@ bool tx_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot_ver
     return engine->slots_unchanged && engine->slots_unchanged(tx, since, slots, count);
 }
 
-void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to)
+void tx_record_query_dependencies(struct tx *tx, struct tx_dependencies *to)
 {
     tx->reads = to;
 }
@@ -117,7 +117,7 @@ enum err tx_run_work_item(struct tx *tx)
 
         tx->store->engine->end(&left);
     }
-    if (!e && !tx->failed && arena_is_incomplete(tx_arena(tx)))
+    if (!e && !tx->failed && arena_has_lost_data(tx_arena(tx)))
         return ERR_ENTITY_TOO_LARGE; /* a buffer in the arena was full, so strings that were read
                                       * may be truncated */
     return e ? e : tx->failed;
@@ -162,12 +162,12 @@ enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values,
     return start_query(tx, sql, values, count, false, ret);
 }
 
-bool tx_needs_round_trips(const struct tx *tx)
+bool tx_queries_need_round_trips(const struct tx *tx)
 {
-    return store_needs_round_trips(tx->store);
+    return store_queries_need_round_trips(tx->store);
 }
 
-bool store_needs_round_trips(const struct store *s)
+bool store_queries_need_round_trips(const struct store *s)
 {
     return s->engine->exec_deferred;
 }

@@ -98,7 +98,7 @@ bool store_is_reachable(struct store *s)
     return s->engine->ready(s);
 }
 
-void store_on_loop_iteration_end(struct store *s, struct loop *loop)
+void store_release_snapshot_of_loop_iteration(struct store *s, struct loop *loop)
 {
     s->engine->iteration_end(s, loop);
 }

@@ -71,7 +71,8 @@ struct store_options {
 /* Opens or creates the database and applies migrations. Logs a message on failure. */
 enum err store_open(const struct store_options *options, struct store **ret);
 /* Finishes all submitted work, then closes the store. During and after this call do not submit work
- * or call store_on_loop_iteration_end. Loops with pending work must still run. Accepts NULL. */
+ * or call store_release_snapshot_of_loop_iteration. Loops with pending work must still run. Accepts
+ * NULL. */
 void store_close(struct store *s);
 
 /* Fails if a server runs on the database, and prevents servers from starting until the store is
@@ -192,7 +193,7 @@ unsigned node_number_of_process_identity(uint32_t identity);
 
 /* Releases the snapshot that the reads of a loop iteration shared; call it at the end of each
  * iteration. An old snapshot would delay checkpoints. */
-void store_on_loop_iteration_end(struct store *s, struct loop *loop);
+void store_release_snapshot_of_loop_iteration(struct store *s, struct loop *loop);
 
 /* --- queries -------------------------------------------------------------------------- */
 
@@ -231,8 +232,8 @@ uint16_t row_version_slot(enum versioned_row_kind rows, snowflake id);
 /* Returns whether no version slot has changed since an earlier read of the same connection. */
 bool tx_row_version_slots_are_unchanged(struct tx *tx, const struct snapshot_version *since,
                                         const uint16_t *slots, size_t count);
-/* tx_track_dependencies collects the version slots of all columns that later queries read, until it
- * is called with NULL. */
+/* tx_record_query_dependencies collects the version slots of all columns that later queries read,
+ * until it is called with NULL. */
 enum { TX_DEPENDENCIES_MAX = 256 };
 struct tx_dependencies {
     uint16_t slots[TX_DEPENDENCIES_MAX];
@@ -240,7 +241,7 @@ struct tx_dependencies {
     bool is_unknown; /* whether the dependencies are not completely known, because they exceed
                       * `slots` or are not rows, such as the time; then do not cache the result */
 };
-void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
+void tx_record_query_dependencies(struct tx *tx, struct tx_dependencies *to);
 
 /* Marks the version slot of an id as changed. Needed only for inserts: no cached result depends on
  * a new id, so the code that inserts a command marks the slot of its application. */
@@ -371,8 +372,8 @@ enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, 
 
 /* Returns whether each query needs a network round trip; if so, callers should send queries
  * together. */
-bool tx_needs_round_trips(const struct tx *tx);
-bool store_needs_round_trips(const struct store *s);
+bool tx_queries_need_round_trips(const struct tx *tx);
+bool store_queries_need_round_trips(const struct store *s);
 
 /* Runs a statement like tx_exec, for writes that cannot violate a unique key and whose result is
  * not needed before the commit. PostgreSQL sends the write with the next query or with the commit,
@@ -429,7 +430,7 @@ enum err blob_open_and_check_size(struct store *s, const char *name, int64_t siz
                                   int64_t *ret_size);
 /* Size of a blob digest: BLAKE2b-256 in hex, as stored in the table `files`. */
 enum { BLOB_DIGEST_SIZE = 65 };
-void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE]);
+void blob_compute_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE]);
 /* Returns whether blobs are in the database or in object storage. The folder then has cached copies
  * of some blobs. */
 bool blobs_are_remote(const struct store *s);
@@ -443,7 +444,7 @@ bool blob_append_presigned_url(const struct store *s, const char *name, int seco
                                struct str cache_control, struct buf *out);
 /* Appends the origin (scheme and host) of the presigned URLs; returns false if this server sends
  * all blobs itself. */
-bool blobs_append_redirect_origin(const struct store *s, struct buf *out);
+bool blobs_append_presigned_url_origin(const struct store *s, struct buf *out);
 /* Reads the statistics of the object storage. Returns false if blobs are not in object storage. */
 bool store_read_object_storage_stats(const struct store *s, struct object_storage_stats *ret);
 /* Deletes a blob. Returns ERR_NOT_FOUND if there is no such blob. */

@@ -353,10 +353,12 @@ int serve_as_discord(const struct command_settings *s, char **command)
     struct as_discord_run run = { .config = &s->config, .arena = arena_new(), .command = command };
     int status = 1;
 
-    run.ca = make_path_absolute(run.arena, as_discord_file_path(run.config, run.arena, "ca.pem"));
-    run.trusted =
-        make_path_absolute(run.arena, as_discord_file_path(run.config, run.arena, "trusted.pem"));
-    run.hosts = make_path_absolute(run.arena, as_discord_file_path(run.config, run.arena, "hosts"));
+    run.ca = make_path_absolute(run.arena,
+                                as_discord_folder_get_file_path(run.config, run.arena, "ca.pem"));
+    run.trusted = make_path_absolute(
+        run.arena, as_discord_folder_get_file_path(run.config, run.arena, "trusted.pem"));
+    run.hosts = make_path_absolute(run.arena,
+                                   as_discord_folder_get_file_path(run.config, run.arena, "hosts"));
     choose_address_of_hosts_file(&run);
     if (!may_listen_on_https_port()) {
         run.own_network = true;

@@ -125,7 +125,7 @@ static int move_with_options(const struct command_settings *s, struct arena *are
         .keys = snapshot_key_files,
         .on_progress = on_move_progress,
         .arg = &meter,
-        .rebuild = gifs_reindex,
+        .rebuild = gifs_rebuild_full_text_index,
     };
     if (!to) {
         o.to = o.from;

@@ -90,8 +90,8 @@ static bool check_environment_variable_names(const struct program_command *comma
     for (const struct program_command *c = commands; c->name; c++)
         if (c->options && n + 1 < sizeof lists / sizeof *lists)
             lists[n++] = c->options;
-    return options_check_environment(lists, unrelated_variable_names, config_option_source.prefix,
-                                     arena, ret_problem);
+    return options_check_environment_spelling(lists, unrelated_variable_names,
+                                              config_option_source.prefix, arena, ret_problem);
 }
 
 /* Returns 1 if the help names a single argument. Returns 0 if it names several, which may be any
@@ -107,7 +107,7 @@ bool read_settings_of_command(const struct program_command *c, struct arena *are
     struct option_source source = config_option_source;
 
     ret->argv = argv;
-    source.file = options_read_single_value_early("config", &source, argv);
+    source.file = option_read_value_before_other_options("config", &source, argv);
     source.command_follows = c->command_follows;
     source.no_arguments = !*c->arguments || c->command_follows;
     source.max_arguments = count_arguments_of_command(c);

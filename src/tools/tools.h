@@ -91,8 +91,8 @@ int run_command_console_key(const struct command_settings *s, char **arguments);
 int run_command_nodes(const struct command_settings *s, char **arguments);
 int run_command_platform(const struct command_settings *s, char **arguments);
 int run_command_gifs(const struct command_settings *s, char **arguments);
-int run_command_of_operator(const struct command_settings *s,
-                            char **arguments); /* runs all operator commands */
+int run_any_operator_command(const struct command_settings *s,
+                             char **arguments); /* runs all operator commands */
 int run_command_check(const struct command_settings *s, char **arguments);
 int run_command_backup(const struct command_settings *s, char **arguments);
 int run_command_restore(const struct command_settings *s, char **arguments);

@@ -191,7 +191,8 @@ static uint64_t ring_oldest(const struct traffic_ring *t)
     return traffic_ring_contains_record(t, low) ? low : 0;
 }
 
-void traffic_read_number_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest)
+void traffic_read_record_number_range(struct traffic_ring *t, uint64_t *ret_oldest,
+                                      uint64_t *ret_newest)
 {
     pthread_mutex_lock(&t->lock);
     *ret_newest = t->newest;

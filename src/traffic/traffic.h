@@ -26,7 +26,7 @@ enum traffic_kind {
 };
 
 /* Type of a request's credential, derived from its prefix only, without a check. */
-enum traffic_credential {
+enum traffic_credential_type {
     TRAFFIC_NO_CREDENTIAL,
     TRAFFIC_UNPREFIXED_TOKEN, /* token without a prefix, as user clients send it */
     TRAFFIC_BOT,
@@ -74,7 +74,7 @@ struct traffic_record {
     uint8_t kind;                   /* enum traffic_kind */
     uint8_t method;                 /* requests: enum http_method */
     uint8_t caller;                 /* enum caller_kind; 0 if unauthenticated */
-    uint8_t credential;             /* requests: enum traffic_credential */
+    uint8_t credential;             /* requests: enum traffic_credential_type */
     bool not_served;                /* requests: this server does not implement the route */
 };
 
@@ -97,7 +97,8 @@ void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
                         const struct str texts[TRAFFIC_TEXTS]);
 
 /* Returns the numbers of the oldest and of the newest stored record; 0 if there is none. */
-void traffic_read_number_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest);
+void traffic_read_record_number_range(struct traffic_ring *t, uint64_t *ret_oldest,
+                                      uint64_t *ret_newest);
 /* Reads a record and writes its texts to `room`. Returns false if the record is not stored. */
 bool traffic_read_record(struct traffic_ring *t, uint64_t number, struct traffic_record *ret,
                          struct buf *room);

@@ -11,7 +11,7 @@
 
 static bool is_in_afk_channel(const struct voice_state *s, const struct guild *g)
 {
-    return voice_state_channel_id(s) == g->afk_channel_id.value;
+    return voice_state_get_channel_id(s) == g->afk_channel_id.value;
 }
 
 static enum err schedule_afk_move(struct call *call, const struct voice_state *s,
@@ -32,9 +32,9 @@ enum err afk_schedule_move_of_idle_user(struct call *call, const struct voice_st
 {
     struct guild guild;
 
-    if (!voice_state_guild_id(s))
+    if (!voice_state_get_guild_id(s))
         return OK;
-    enum err e = guild_find(call->tx, voice_state_guild_id(s), &guild);
+    enum err e = guild_find(call->tx, voice_state_get_guild_id(s), &guild);
     return e ? e : schedule_afk_move(call, s, &guild);
 }
 
@@ -89,9 +89,9 @@ static enum err run_afk_move(struct call *call, const struct job *job)
     struct guild guild;
     enum err e = voice_state_find_of_user(call->tx, job->key, &s);
 
-    if (e || !voice_state_guild_id(&s))
+    if (e || !voice_state_get_guild_id(&s))
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
-    e = guild_find(call->tx, voice_state_guild_id(&s), &guild);
+    e = guild_find(call->tx, voice_state_get_guild_id(&s), &guild);
     if (e || guild.afk_channel_id.given != GIVEN || is_in_afk_channel(&s, &guild))
         return e;
     int64_t timeout = guild.afk_timeout * SECOND;

@@ -22,7 +22,7 @@ static enum err find_voice_state_to_connect(struct tx *tx, const struct pending_
     if (e != ERR_UNKNOWN_VOICE_STATE)
         return e;
     e = voice_state_find(tx, 0, c->user_id, ret);
-    return !e && voice_state_channel_id(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
+    return !e && voice_state_get_channel_id(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
 /* Refuses an IDENTIFY without a voice state. The close code says whether the guild exists. */
@@ -82,16 +82,17 @@ static enum err connect_voice_state(struct call *call, struct pending_identify *
     unsigned char token[VOICE_TOKEN_SIZE];
 
     voice_token_derive(call->api, s, token);
-    c->refusal = check_fields_of_voice_identify(c, token, s->session_id, voice_state_channel_id(s));
+    c->refusal =
+        check_fields_of_voice_identify(c, token, s->session_id, voice_state_get_channel_id(s));
     if (c->refusal)
         return ERR_UNKNOWN_VOICE_STATE;
-    enum err e = refuse_room_of_other_node(call, voice_state_channel_id(s), &c->refusal);
+    enum err e = refuse_room_of_other_node(call, voice_state_get_channel_id(s), &c->refusal);
     if (e || !admits)
         return e;
     s->live = true;
     e = voice_state_write_row(call->tx, s);
     return e ? e
-             : accept_voice_identify(call, c, voice_state_channel_id(s),
+             : accept_voice_identify(call, c, voice_state_get_channel_id(s),
                                      relay_voice_state_from_voice_state(s));
 }
 
@@ -118,7 +119,7 @@ static enum err connect_stream_participant_to_relay(struct call *call, struct pe
     e = stream_participant_write(call->tx, s->key.owner_id, &part);
     return e ? e
              : accept_voice_identify(call, c, s->key.channel_id,
-                                     stream_state_for_relay(s, &part, true));
+                                     stream_make_relay_voice_state(s, &part, true));
 }
 
 static enum err check_voice_identify(struct call *call, bool admits)

@@ -52,7 +52,8 @@ extern const struct voice_opcode_handler voice_opcodes[];
 
 /* Called when the reads are done that restore a resumed session's voice states from before a
  * restart. If found is false, frees the session's queue of opcodes. */
-void session_opcodes_on_restore_finished(struct voice_service *v, uint64_t session, bool found);
+void session_opcodes_on_voice_states_restored(struct voice_service *v, uint64_t session,
+                                              bool found);
 
 static inline bool opcode_is_from_bot(const struct session_opcode *o)
 {
@@ -71,7 +72,7 @@ struct voice_state_request {
 extern const struct type type_voice_state_request;
 
 enum err handle_voice_state_update_opcode(struct call *call, struct session_opcode *o);
-void session_opcode_set_join_channel(struct session_opcode *o);
+void session_opcode_set_rate_limit_of_join(struct session_opcode *o);
 /* Sends VOICE_SERVER_UPDATE again if the session is still in a voice channel. */
 enum err resend_voice_server_update(struct call *call, struct session_opcode *o);
 

@@ -34,7 +34,7 @@ static const struct schema request_schema = { .size = sizeof(struct voice_state_
                                               .fields = request_fields };
 const struct type type_voice_state_request = { .kind = KIND_OBJECT, .schema = &request_schema };
 
-void session_opcode_set_join_channel(struct session_opcode *o)
+void session_opcode_set_rate_limit_of_join(struct session_opcode *o)
 {
     const struct voice_state_request *in = o->d;
 
@@ -157,12 +157,12 @@ static void compare_request_with_voice_state(const struct session_opcode *o,
     f->own_session = str_eq(was->session_id, o->session_id);
     f->on_this_node = was->node == snowflake_get_node();
     f->live = was->live;
-    f->same_channel = voice_state_channel_id(was) == o->target;
-    f->same_guild = in->guild_id ? voice_state_guild_id(was) == in->guild_id : f->same_channel;
+    f->same_channel = voice_state_get_channel_id(was) == o->target;
+    f->same_guild = in->guild_id ? voice_state_get_guild_id(was) == in->guild_id : f->same_channel;
     /* A request to leave voice applies only to the guild in guild_id; without guild_id it applies
      * to any guild or call. */
     if (f->leaves && request->guild_id.given == GIVEN)
-        f->present = voice_state_guild_id(was) == request->guild_id.value;
+        f->present = voice_state_get_guild_id(was) == request->guild_id.value;
 }
 
 /* Returns the first usable region in the client's list of preferred regions; if there is none, the
@@ -266,7 +266,7 @@ static enum err join_or_change_channel(struct call *call, struct session_opcode 
                                        enum voice_request_outcome outcome)
 {
     struct voice_state s = was ? *was : (struct voice_state){ 0 };
-    bool stays = was && voice_state_channel_id(was) == in->channel.id;
+    bool stays = was && voice_state_get_channel_id(was) == in->channel.id;
     enum err e = stays ? OK : reset_state_for_new_channel(call, o, in, &s);
 
     s.member = in->member;
@@ -280,7 +280,7 @@ static enum err join_or_change_channel(struct call *call, struct session_opcode 
     s.requested_again_at =
         outcome == VOICE_OUTCOME_CHANGE_FLAGS && is_repeated_request(was, &s) ? clock_us() : 0;
     if (!e)
-        e = voice_state_save(call, &s, was ? voice_state_channel_id(was) : 0);
+        e = voice_state_save(call, &s, was ? voice_state_get_channel_id(was) : 0);
     if (e)
         return e;
     if (outcome != VOICE_OUTCOME_CHANGE_FLAGS)
@@ -301,7 +301,7 @@ enum err handle_voice_state_update_opcode(struct call *call, struct session_opco
 
     if (!e && !f.leaves)
         e = find_requested_channel(call, o, &in, &f.open);
-    bool stays = f.present && voice_state_channel_id(&was) == o->target;
+    bool stays = f.present && voice_state_get_channel_id(&was) == o->target;
     /* The rate limit of joins does not apply to users who stay in their channel. */
     if (!e && f.open && !stays)
         e = check_user_limit_of_voice_channel(call, o, &in, &f.full);

@@ -113,7 +113,7 @@ static enum err parse_public_key(struct call *call, struct str text, struct str 
 /* True if is_self_signed also accepts keys that are signed with the second MLS label. */
 static bool accepts_second_label = true;
 
-void voice_keys_configure(bool accept_second_label)
+void voice_keys_set_accept_second_label(bool accept_second_label)
 {
     accepts_second_label = accept_second_label;
 }
@@ -123,10 +123,10 @@ static bool is_self_signed(struct call *call, struct str key, struct str signatu
     static const char *const labels[] = { "ServiceSelfSignature", "DiscordSelfSignature" };
     char id[LOGIN_ID_SIZE];
 
-    login_write_public_ids(call->caller->session, id, NULL);
+    login_session_write_public_ids(call->caller->session, id, NULL);
     struct str content = STR_CONCAT(call->arena, str_of(id), STR(":"), key);
     for (int i = 0; i < (accepts_second_label ? 2 : 1); i++)
-        if (p256_verify_signature(key, mls_sign_content(call->arena, labels[i], content),
+        if (p256_verify_signature(key, mls_encode_sign_content(call->arena, labels[i], content),
                                   signature))
             return true;
     return false;

@@ -13,7 +13,7 @@ static enum err read_caller_permissions_in_voice(struct call *call, const struct
     *ret = call->target.permissions;
     if (!present)
         return OK;
-    enum err e = channel_find(call->tx, voice_state_channel_id(s), &channel);
+    enum err e = channel_find(call->tx, voice_state_get_channel_id(s), &channel);
     return e ? e
              : member_permissions_in_channel(call->tx, call->target.member_access, &channel, ret);
 }
@@ -92,7 +92,7 @@ enum err apply_voice_moderation(struct call *call, const struct voice_moderation
         e = voice_state_delete_and_emit(call, &s);
         return e ? e : audit_record_moderation(call, AUDIT_MEMBER_DISCONNECT, 0);
     }
-    if (change->to.given == ABSENT || change->to.value == voice_state_channel_id(&s))
+    if (change->to.given == ABSENT || change->to.value == voice_state_get_channel_id(&s))
         return change->silenced ? voice_state_emit_update(call, &s, 0) : OK;
     e = channel_find(call->tx, change->to.value, &to);
     if (!e)

@@ -98,7 +98,7 @@ static void append_mls_length(struct buf *out, size_t n)
     buf_add_char(out, (char)n);
 }
 
-struct str mls_sign_content(struct arena *a, const char *label, struct str content)
+struct str mls_encode_sign_content(struct arena *a, const char *label, struct str content)
 {
     struct str full = STR_CONCAT(a, STR("MLS 1.0 "), str_of(label));
     struct buf out;

@@ -17,6 +17,6 @@ bool p256_verify_signature(struct str point, struct str signed_bytes, struct str
 
 /* Returns the SignContent of MLS (RFC 9420, 5.1.2): "MLS 1.0 " followed by the label, then the
  * content. A length precedes the label string and the content. */
-struct str mls_sign_content(struct arena *a, const char *label, struct str content);
+struct str mls_encode_sign_content(struct arena *a, const char *label, struct str content);
 
 #endif

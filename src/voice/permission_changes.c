@@ -22,7 +22,7 @@ static enum err read_channel_unless_known(struct tx *tx, struct permission_updat
  * several guilds, so the key of the job combines guild id and user id. Both ids are also in the
  * job's data. */
 static enum err schedule_update_at_timeout_end(struct call *call,
-                                               const struct permission_input *who,
+                                               const struct permission_computation_input *who,
                                                const struct member *m)
 {
     struct str both = str_printf(call->arena, "%llu %llu", (unsigned long long)m->guild_id,
@@ -38,7 +38,7 @@ static enum err schedule_update_at_timeout_end(struct call *call,
  * member with a timeout or pending membership screening is always suppressed. */
 static bool voice_member_must_be_suppressed(const struct permission_update *r,
                                             const struct voice_state *s,
-                                            const struct permission_input *who,
+                                            const struct permission_computation_input *who,
                                             uint64_t permissions)
 {
     if (r->channel.type == CHANNEL_STAGE)
@@ -62,8 +62,8 @@ static enum err save_voice_state_with_suppress(struct call *call, const struct p
 static enum err update_permissions_of_voice_state(struct call *call, struct permission_update *r,
                                                   struct voice_state *s, const struct member *m)
 {
-    struct permission_input who = permission_input_of_member(&r->guild, m);
-    enum err e = read_channel_unless_known(call->tx, r, voice_state_channel_id(s));
+    struct permission_computation_input who = permission_computation_input_of_member(&r->guild, m);
+    enum err e = read_channel_unless_known(call->tx, r, voice_state_get_channel_id(s));
 
     if (!e)
         e = schedule_update_at_timeout_end(call, &who, m);

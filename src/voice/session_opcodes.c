@@ -386,7 +386,7 @@ static void session_queue_open(struct voice_service *v, uint64_t session)
     pthread_mutex_unlock(&v->lock);
 }
 
-void session_opcodes_on_restore_finished(struct voice_service *v, uint64_t session, bool found)
+void session_opcodes_on_voice_states_restored(struct voice_service *v, uint64_t session, bool found)
 {
     pthread_mutex_lock(&v->lock);
     struct session_queue *l = map_find_value(&v->queues, session);
@@ -415,7 +415,7 @@ void voice_on_session_resumed(struct voice_service *v, const struct gateway_hook
     if (!v || api_is_draining(v->api) || session_queue_exists(v, who->session))
         return;
     session_queue_open(v, who->session);
-    restore_states_of_resumed_session(v, v->api, who);
+    restore_voice_states_of_resumed_session(v, v->api, who);
 }
 
 void voice_on_resume_refused(struct voice_service *v, snowflake user_id)
@@ -427,8 +427,8 @@ void voice_on_resume_refused(struct voice_service *v, snowflake user_id)
     pthread_mutex_unlock(&v->lock);
 }
 
-void voice_on_guild_received(struct voice_service *v, const struct gateway_hook_session *who,
-                             snowflake guild_id)
+void voice_on_session_received_guild(struct voice_service *v,
+                                     const struct gateway_hook_session *who, snowflake guild_id)
 {
     if (!v || api_is_draining(v->api))
         return;
@@ -438,7 +438,7 @@ void voice_on_guild_received(struct voice_service *v, const struct gateway_hook_
     if (!refused)
         return;
     session_queue_open(v, who->session);
-    restore_state_of_new_session(v, v->api, who, guild_id);
+    restore_voice_state_of_new_session(v, v->api, who, guild_id);
 }
 
 static void create_delay_list_of_loop(struct loop *loop, void *arg)
@@ -464,7 +464,7 @@ static void on_voice_second_tick(void *arg)
     voice_join_rate_limit_remove_expired(v->join_rate_limit);
     refused_resumes_remove(&v->refused_resumes, false);
     pthread_mutex_unlock(&v->lock);
-    voice_room_node_watch_on_second_tick(v->room_owner_watch);
+    voice_room_node_watch_run_every_second(v->room_owner_watch);
 }
 
 enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint)

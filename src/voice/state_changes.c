@@ -37,7 +37,7 @@ static enum err read_member_of_state(struct call *call, struct voice_state *s, s
     if (s->member)
         *room = *s->member;
     else
-        e = member_find(call->tx, voice_state_guild_id(s), s->user_id, room);
+        e = member_find(call->tx, voice_state_get_guild_id(s), s->user_id, room);
     if (!e && !room->user)
         e = member_read_user(call->tx, room);
     if (e)
@@ -57,7 +57,7 @@ void voice_state_send_to_relay(struct call *call, const struct voice_state *s)
 
 enum err voice_state_emit_update(struct call *call, const struct voice_state *s, snowflake from)
 {
-    snowflake guild_id = voice_state_guild_id(s), channel_id = voice_state_channel_id(s);
+    snowflake guild_id = voice_state_get_guild_id(s), channel_id = voice_state_get_channel_id(s);
     struct voice_state visible = *s;
     struct member member;
 
@@ -107,7 +107,7 @@ static void emit_server_update(struct call *call, const struct voice_state *s, s
     struct voice_server server = { .guild_id = s->guild_id, .endpoint = opt_str_or_null(endpoint) };
     unsigned char token[VOICE_TOKEN_SIZE];
 
-    if (!voice_state_guild_id(s))
+    if (!voice_state_get_guild_id(s))
         server.channel_id = s->channel_id;
     voice_token_derive(call->api, s, token);
     server.token = str_hex_encode(call->arena, token, sizeof token);
@@ -118,7 +118,8 @@ static void emit_server_update(struct call *call, const struct voice_state *s, s
 enum err emit_voice_server_update(struct call *call, const struct voice_state *s)
 {
     struct str endpoint;
-    enum err e = find_voice_endpoint_of_room(call, voice_state_channel_id(s), s->region, &endpoint);
+    enum err e =
+        find_voice_endpoint_of_room(call, voice_state_get_channel_id(s), s->region, &endpoint);
 
     if (!e)
         emit_server_update(call, s, endpoint);
@@ -147,7 +148,7 @@ enum err voice_state_delete_and_emit(struct call *call, const struct voice_state
     enum err e = voice_state_delete_row(call->tx, s);
 
     if (!e)
-        e = voice_state_emit_update(call, &gone, voice_state_channel_id(s));
+        e = voice_state_emit_update(call, &gone, voice_state_get_channel_id(s));
     return e ? e : hook_voice_left(call, s);
 }
 
@@ -187,7 +188,7 @@ enum err read_whether_camera_is_within_limit(struct tx *tx, snowflake channel_id
 enum err voice_state_move_to_channel(struct call *call, const struct voice_state *s,
                                      const struct channel *to)
 {
-    snowflake from = voice_state_channel_id(s);
+    snowflake from = voice_state_get_channel_id(s);
     struct voice_state moved = *s;
     struct member_access standing;
     struct guild guild;
@@ -200,12 +201,12 @@ enum err voice_state_move_to_channel(struct call *call, const struct voice_state
     if (!e && full)
         return ERR_MAX_MEMBERS;
     if (!e)
-        e = member_access_find_of_other_user(call->tx, voice_state_guild_id(s), s->user_id,
+        e = member_access_find_of_other_user(call->tx, voice_state_get_guild_id(s), s->user_id,
                                              &standing);
     if (!e)
         e = member_permissions_in_channel(call->tx, &standing, to, &permissions);
     if (!e)
-        e = guild_find(call->tx, voice_state_guild_id(s), &guild);
+        e = guild_find(call->tx, voice_state_get_guild_id(s), &guild);
     if (!e)
         e = choose_region_of_voice_room(call->tx, to, s->region, &moved.region);
     if (!e)

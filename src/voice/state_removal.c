@@ -24,8 +24,8 @@ enum err voice_on_recipient_remove(struct call *call, const struct group_recipie
 
     if (e)
         return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
-    return voice_state_channel_id(&s) == c->channel->id ? voice_state_delete_and_emit(call, &s)
-                                                        : OK;
+    return voice_state_get_channel_id(&s) == c->channel->id ? voice_state_delete_and_emit(call, &s)
+                                                            : OK;
 }
 
 /* Ends the room in the relay before its voice states are removed. Otherwise the relay would send op

@@ -206,16 +206,17 @@ static const char UPSERT_STATE[] =
 
 enum err voice_state_write_row(struct tx *tx, const struct voice_state *s)
 {
-    return tx_exec(
-        tx, UPSERT_STATE,
-        BIND(v_id(voice_state_guild_id(s)), v_id(s->user_id), v_id(voice_state_channel_id(s)),
-             v_text(s->session_id), v_id(s->session), v_int(s->node), v_text(s->region),
-             v_bytes(s->salt), v_int(s->live), v_int(s->self_mute), v_int(s->self_deaf),
-             v_int(s->self_video), v_int(s->self_stream), v_int(s->suppress),
-             sql_value_of_optional_int(s->request_to_speak_timestamp), v_int(s->connected_at.value),
-             v_int(s->active_at), v_int(s->priority), sql_value_of_optional_int(s->flags),
-             sql_value_of_optional_int(s->platform), v_int(s->requested_again_at)),
-        NULL);
+    return tx_exec(tx, UPSERT_STATE,
+                   BIND(v_id(voice_state_get_guild_id(s)), v_id(s->user_id),
+                        v_id(voice_state_get_channel_id(s)), v_text(s->session_id),
+                        v_id(s->session), v_int(s->node), v_text(s->region), v_bytes(s->salt),
+                        v_int(s->live), v_int(s->self_mute), v_int(s->self_deaf),
+                        v_int(s->self_video), v_int(s->self_stream), v_int(s->suppress),
+                        sql_value_of_optional_int(s->request_to_speak_timestamp),
+                        v_int(s->connected_at.value), v_int(s->active_at), v_int(s->priority),
+                        sql_value_of_optional_int(s->flags), sql_value_of_optional_int(s->platform),
+                        v_int(s->requested_again_at)),
+                   NULL);
 }
 
 static const char RENEW_SALTS[] =
@@ -230,5 +231,6 @@ static const char DELETE_STATE[] = "delete from voice_states where guild_id = $1
 
 enum err voice_state_delete_row(struct tx *tx, const struct voice_state *s)
 {
-    return tx_exec(tx, DELETE_STATE, BIND(v_id(voice_state_guild_id(s)), v_id(s->user_id)), NULL);
+    return tx_exec(tx, DELETE_STATE, BIND(v_id(voice_state_get_guild_id(s)), v_id(s->user_id)),
+                   NULL);
 }

@@ -58,7 +58,7 @@ static enum err check_can_view_voice_state(struct call *call, const struct voice
 {
     enum err e = s->user_id == call->caller->id
                      ? OK
-                     : resolve_channel_by_id(call, voice_state_channel_id(s));
+                     : resolve_channel_by_id(call, voice_state_get_channel_id(s));
 
     return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_VOICE_STATE : e;
 }
@@ -112,7 +112,7 @@ static enum err find_state_on_stage(struct call *call, snowflake user_id, struct
 {
     enum err e = voice_state_find(call->tx, call->target.guild->id, user_id, ret);
 
-    if (!e && voice_state_channel_id(ret) != call->target.channel->id)
+    if (!e && voice_state_get_channel_id(ret) != call->target.channel->id)
         e = ERR_UNKNOWN_VOICE_STATE;
     return e;
 }
@@ -121,7 +121,7 @@ static enum err save_state_and_watch_stage(struct call *call, struct voice_state
 {
     enum err e = voice_state_save(call, s, 0);
 
-    return e ? e : stage_schedule_close_if_silent(call, voice_state_channel_id(s));
+    return e ? e : stage_schedule_close_if_silent(call, voice_state_get_channel_id(s));
 }
 
 static enum err resolve_stage_of_caller(struct call *call, const struct own_state_patch *in,
@@ -132,8 +132,8 @@ static enum err resolve_stage_of_caller(struct call *call, const struct own_stat
     if (found && (found != ERR_UNKNOWN_VOICE_STATE || in->channel_id.given != GIVEN))
         return found;
     snowflake id =
-        in->channel_id.given == GIVEN ? in->channel_id.value : voice_state_channel_id(ret);
-    bool there = !found && id == voice_state_channel_id(ret);
+        in->channel_id.given == GIVEN ? in->channel_id.value : voice_state_get_channel_id(ret);
+    bool there = !found && id == voice_state_get_channel_id(ret);
     enum err e = resolve_stage_channel(call, id, there);
     return e ? e : there ? OK : ERR_UNKNOWN_VOICE_STATE;
 }
@@ -146,7 +146,7 @@ static enum err modify_own_voice_state(struct call *call)
     const struct opt_int *at = &in->request_to_speak_timestamp;
     struct voice_state s;
 
-    if (at->given == GIVEN && !stage_request_time_is_acceptable(at->value, clock_us()))
+    if (at->given == GIVEN && !stage_request_to_speak_time_is_valid(at->value, clock_us()))
         return call_add_field_error(call, "request_to_speak_timestamp", "DATE_TIME_TYPE_IN_PAST",
                                     "Must be now or later.");
     enum err e = resolve_stage_of_caller(call, in, &s);
@@ -177,10 +177,11 @@ static enum err modify_voice_state(struct call *call)
         e = find_state_on_stage(call, m->user_id, &s);
     if (e || in->suppress.given != GIVEN)
         return e;
-    struct permission_input who = permission_input_of_member(call->target.guild, m);
+    struct permission_computation_input who =
+        permission_computation_input_of_member(call->target.guild, m);
     if (!in->suppress.value && member_is_restricted(&who))
         return ERR_MISSING_PERMISSIONS;
-    stage_apply_moderator_change(&s, in->suppress.value, m->user->bot.value, clock_us());
+    stage_apply_moderator_suppress_change(&s, in->suppress.value, m->user->bot.value, clock_us());
     return save_state_and_watch_stage(call, &s);
 }
 

@@ -139,13 +139,14 @@ extern const struct job_kind stage_silence_job;
 enum err read_visible_stage_instances(struct tx *tx, struct gateway_guild *ret);
 /* Adds to ret the voice states of the channels that the viewer can see, with their members. If
  * `all` is set, ret already has all members. */
-enum err read_visible_voice_states(struct tx *tx, const struct permission_input *who,
+enum err read_visible_voice_states(struct tx *tx, const struct permission_computation_input *who,
                                    const struct list *channels, bool all,
                                    struct gateway_guild *ret);
 
 /* Lists status and start time of the voice channels that the viewer can see. */
-enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *who,
-                                  const struct list *channels, struct list *ret);
+enum err read_visible_voice_channel_statuses(struct tx *tx,
+                                             const struct permission_computation_input *who,
+                                             const struct list *channels, struct list *ret);
 
 extern const struct domain stages_domain;
 extern const struct world_file_fields stages_world;

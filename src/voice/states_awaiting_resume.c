@@ -119,7 +119,7 @@ static enum err restore_voice_state_of_session(struct call *call, const struct s
     } else {
         s->session_id = str_of(r->session_id);
         s->salt = voice_token_salt_new(call->arena);
-        e = voice_state_save(call, s, voice_state_channel_id(s));
+        e = voice_state_save(call, s, voice_state_get_channel_id(s));
     }
     return e || s->live ? e : emit_voice_server_update(call, s);
 }
@@ -143,7 +143,7 @@ static void on_voice_states_restored(struct call *call, enum err e, void *arg)
     if (e && e != ERR_UNKNOWN_VOICE_STATE)
         log_warn("voice: cannot restore the voice states of session %s: %s", r->session_id,
                  error_info(e)->message);
-    session_opcodes_on_restore_finished(r->voice, r->session, !e);
+    session_opcodes_on_voice_states_restored(r->voice, r->session, !e);
 }
 
 static void start_restoring_voice_states(struct voice_service *v, struct api *api,
@@ -169,14 +169,14 @@ static void start_restoring_voice_states(struct voice_service *v, struct api *ap
                                                  .size = sizeof r });
 }
 
-void restore_states_of_resumed_session(struct voice_service *v, struct api *api,
-                                       const struct gateway_hook_session *who)
+void restore_voice_states_of_resumed_session(struct voice_service *v, struct api *api,
+                                             const struct gateway_hook_session *who)
 {
     start_restoring_voice_states(v, api, who, 0, true);
 }
 
-void restore_state_of_new_session(struct voice_service *v, struct api *api,
-                                  const struct gateway_hook_session *who, snowflake guild_id)
+void restore_voice_state_of_new_session(struct voice_service *v, struct api *api,
+                                        const struct gateway_hook_session *who, snowflake guild_id)
 {
     start_restoring_voice_states(v, api, who, guild_id, false);
 }

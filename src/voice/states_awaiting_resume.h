@@ -12,11 +12,11 @@ bool refused_resumes_contain_account(const struct map *refusals, snowflake user_
 void refused_resumes_remove(struct map *refusals, bool all); /* removes expired entries or all */
 
 /* Restore the voice states of a resumed session, or the account's voice state in a guild, and
- * finally call session_opcodes_on_restore_finished. Must be called on an event loop, after the
+ * finally call session_opcodes_on_voice_states_restored. Must be called on an event loop, after the
  * session's opcode queue was created. */
-void restore_states_of_resumed_session(struct voice_service *v, struct api *api,
-                                       const struct gateway_hook_session *who);
-void restore_state_of_new_session(struct voice_service *v, struct api *api,
-                                  const struct gateway_hook_session *who, snowflake guild_id);
+void restore_voice_states_of_resumed_session(struct voice_service *v, struct api *api,
+                                             const struct gateway_hook_session *who);
+void restore_voice_state_of_new_session(struct voice_service *v, struct api *api,
+                                        const struct gateway_hook_session *who, snowflake guild_id);
 
 #endif

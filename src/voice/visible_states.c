@@ -6,7 +6,7 @@
 
 /* Returns the voice channels that a member can view. Called once, before voice states are filtered.
  */
-static struct map find_visible_voice_channels(const struct permission_input *who,
+static struct map find_visible_voice_channels(const struct permission_computation_input *who,
                                               const struct list *channels)
 {
     struct channel *c = channels->items;
@@ -24,7 +24,7 @@ static struct map find_visible_voice_channels(const struct permission_input *who
     return seen;
 }
 
-static void add_visible_states(struct tx *tx, const struct permission_input *who,
+static void add_visible_states(struct tx *tx, const struct permission_computation_input *who,
                                const struct list *channels, const struct list *states,
                                struct gateway_guild *ret)
 {
@@ -32,7 +32,8 @@ static void add_visible_states(struct tx *tx, const struct permission_input *who
     struct map seen = find_visible_voice_channels(who, channels);
 
     for (size_t i = 0; i < states->count; i++) {
-        if (s[i].user_id != who->user_id && !map_find_value(&seen, voice_state_channel_id(&s[i])))
+        if (s[i].user_id != who->user_id &&
+            !map_find_value(&seen, voice_state_get_channel_id(&s[i])))
             continue;
         struct voice_state *visible =
             list_append(tx_arena(tx), &ret->voice_states, sizeof *visible);
@@ -46,7 +47,7 @@ static void add_visible_states(struct tx *tx, const struct permission_input *who
 /* Adds the members to whom the added voice states belong, for a guild that is sent without all its
  * members. The viewer's own member is already included. Voice states and members are both sorted by
  * user id. */
-static enum err add_members_of_states(struct tx *tx, const struct permission_input *who,
+static enum err add_members_of_states(struct tx *tx, const struct permission_computation_input *who,
                                       struct gateway_guild *ret)
 {
     const struct voice_state *s = ret->voice_states.items;
@@ -64,7 +65,7 @@ static enum err add_members_of_states(struct tx *tx, const struct permission_inp
     return e;
 }
 
-enum err read_visible_voice_states(struct tx *tx, const struct permission_input *who,
+enum err read_visible_voice_states(struct tx *tx, const struct permission_computation_input *who,
                                    const struct list *channels, bool all, struct gateway_guild *ret)
 {
     struct list states;

@@ -19,8 +19,8 @@ extern const struct domain streams_domain, stream_files_domain;
 
 /* Set options of the operator, before the server starts: whether voice keys may also be signed with
  * the second label (keys.c), and whether all accounts count as premium. */
-void voice_keys_configure(bool accept_second_label);
-void voice_effects_configure(bool everybody_is_premium);
+void voice_keys_set_accept_second_label(bool accept_second_label);
+void voice_effects_set_everybody_is_premium(bool everybody_is_premium);
 
 /* Maximum number of participants of a voice channel: each packet is sent to all others. */
 enum { VOICE_ROOM_MAX = 10000 };
@@ -56,8 +56,8 @@ void voice_on_session_end(struct voice_service *v, const struct gateway_hook_ses
  * resumed, when a RESUME was refused, and when a bot's new session has received a guild. */
 void voice_on_session_resumed(struct voice_service *v, const struct gateway_hook_session *who);
 void voice_on_resume_refused(struct voice_service *v, snowflake user_id);
-void voice_on_guild_received(struct voice_service *v, const struct gateway_hook_session *who,
-                             snowflake guild_id);
+void voice_on_session_received_guild(struct voice_service *v,
+                                     const struct gateway_hook_session *who, snowflake guild_id);
 /* Returns how many rate limits are stored for all sessions; for tests. */
 size_t voice_count_rate_limit_states(struct voice_service *v);
 

@@ -22,7 +22,7 @@ static struct str page_content_security_policy(struct call *call)
     struct buf origin;
 
     buf_init(&origin, 1024);
-    if (!blobs_append_redirect_origin(api_get_options(call->api)->store, &origin)) {
+    if (!blobs_append_presigned_url_origin(api_get_options(call->api)->store, &origin)) {
         buf_clear(&origin);
         return STR(CONTENT_SECURITY_POLICY(""));
     }

@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     struct loops *loops = loops_start(2, NULL, NULL);
     if (http_server_start(loops, &options, &app, &server))
         return 1;
-    printf("echo: listening on ws://127.0.0.1:%d\n", http_server_port(server));
+    printf("echo: listening on ws://127.0.0.1:%d\n", http_server_get_port(server));
     fflush(stdout);
     sigwait(&ends, &number);
     http_server_stop(server, 1000);

@@ -20,8 +20,8 @@ static void check_localized_command_json_is_valid(struct arena *a, const struct 
             (struct command *)json_column_decode(a, &type_command_stored, retained);
 
         FUZZ_CHECK(one);
-        command_apply_locale(one, str_of(locales[i / 2]),
-                             i % 2 ? COMMAND_FORM_LIST : COMMAND_FORM_INDEX);
+        command_localize(one, str_of(locales[i / 2]),
+                         i % 2 ? COMMAND_FORM_LIST : COMMAND_FORM_INDEX);
         FUZZ_CHECK(json_is_valid(json_column_encode(a, &type_command, one)));
         if (!(command_locale_bits(k) & locale_fallback_bits(str_of(locales[i / 2]))))
             FUZZ_CHECK(str_eq(json_column_encode(a, &type_command, one),

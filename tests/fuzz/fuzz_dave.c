@@ -175,7 +175,7 @@ static void check_dave_room_with_random_events(struct str in)
             dave_room_handle_commit(room, user, bytes, now);
             dave_room_handle_key_package(room, user, bytes, now);
         }
-        FUZZ_CHECK(dave_room_version(room) <= DAVE_VERSION);
+        FUZZ_CHECK(dave_room_get_protocol_version(room) <= DAVE_VERSION);
     }
     dave_room_free(room);
 }

@@ -37,7 +37,7 @@ static void check_json(struct str text)
     struct arena *a = arena_new();
     struct buf out;
 
-    for (const struct opcode_row *r = opcode_rows; r->name; r++) {
+    for (const struct gateway_opcode_declaration *r = opcode_rows; r->name; r++) {
         struct form form = { .arena = a };
         void *d;
 

@@ -32,7 +32,7 @@ static void check_entry(struct str bytes)
 
     if (log_entry_decode(bytes, arena, &f)) {
         log_entry_must_be_stored(&f);
-        if (log_address_of_entry(&f, bytes, &a))
+        if (log_address_from_entry(&f, bytes, &a))
             FUZZ_CHECK(a.count <= a.events);
     }
     arena_free(arena);

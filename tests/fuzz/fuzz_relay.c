@@ -17,11 +17,11 @@ static void check_replay_window_accepts_numbers_once(const struct rtp_packet *p)
 
     if (rtp_stream_has_no_space_for_start_hashes(&stream))
         rtp_stream_clear(&stream);
-    if (!rtp_stream_check_packet(&stream, p, &a))
+    if (!rtp_stream_packet_is_new(&stream, p, &a))
         return;
     FUZZ_CHECK(a.sequence == (uint16_t)a.number);
     rtp_stream_record_packet(&stream, p, &a);
-    FUZZ_CHECK(!rtp_stream_check_packet(&stream, p, &a));
+    FUZZ_CHECK(!rtp_stream_packet_is_new(&stream, p, &a));
 }
 
 /* Decrypted packets can be encrypted in every mode and fit the buffer. */
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 || sodium_init() < 0)
         return 0;
     struct str datagram = str_slice((const char *)data + 1, size - 1);
-    enum packet_kind kind = classify_media_datagram(datagram);
+    enum media_packet_kind kind = classify_media_datagram(datagram);
     if (kind == PACKET_IS_DISCOVERY || kind == PACKET_RTCP)
         packet_read_ssrc(kind, datagram);
     if (kind == PACKET_RTCP)

@@ -85,7 +85,7 @@ static void check(struct form *form, const struct json_path *here, const void *o
     const struct thing *t = object;
     struct json_path location = json_path_key(here, STR("child"));
 
-    if (t->child && !form_has_error_at(form, &location) && t->child->name.n == 0)
+    if (t->child && !form_has_error_at_path(form, &location) && t->child->name.n == 0)
         form_add_error(form, &location, "NAMELESS", "A child needs a name.");
 }
 

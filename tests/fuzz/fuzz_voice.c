@@ -42,7 +42,7 @@ static void check_lists(struct str text, struct arena *arena)
 
 static void check_data(struct str text, struct arena *arena)
 {
-    for (const struct voice_op_row *r = voice_op_rows; r->name; r++) {
+    for (const struct voice_opcode_declaration *r = voice_op_rows; r->name; r++) {
         struct form form = { .arena = arena };
         void *d;
 

@@ -50,8 +50,8 @@ static const char *view_difference(const struct guild_view *a, const struct guil
     return same_channels(a, b) ? NULL : "channels";
 }
 
-void guild_view_compare_with_rows(const struct guild_view *v, const struct guild *g,
-                                  const struct list *channels)
+void guild_view_log_differences_from_store(const struct guild_view *v, const struct guild *g,
+                                           const struct list *channels)
 {
     struct guild_view *stored = guild_view_new(g, channels);
     const char *difference = view_difference(v, stored);

@@ -58,7 +58,8 @@ void expect_audit_at(const char *file, int line, struct world *w, const char *gu
                      const char *target)
 {
     expect_received_at(
-        file, line, w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        file, line, w,
+        audience_of_members_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
         "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action, target);
 }
 

@@ -170,10 +170,10 @@ const char *gif_ids(struct answer a)
 
 void world_count_choices(struct world *w)
 {
-    clock_restart_both_after_stop(); /* a choice during a count waits for the next count */
+    clock_restart_wall_and_monotonic(); /* a choice during a count waits for the next count */
     world_wait(w, 1);
     expect_number(w, 0, "select count(*) from gif_choices");
-    clock_stop_both_clocks();
+    clock_stop_wall_and_monotonic();
 }
 
 void expect_gifs_at(const char *file, int line, struct world *w, const char *query, const char *ids)

@@ -121,7 +121,7 @@ const char *link_state(struct client *c, const char *platform)
 
 void link_account(struct client *c, enum platform p, const char *account)
 {
-    const char *type = platform_stored_name(p).p;
+    const char *type = platform_get_database_name(p).p;
     const char *state = link_state(c, type), *code = link_code(c->world, p, account);
 
     expect_status(client_post(c, TEXT(c->world, "{'code': '%s', 'state': '%.32s'}", code, state),
@@ -148,7 +148,8 @@ const char *follow(struct client *c, const char *guild, enum platform p, const c
     struct world *w = c->world;
 
     expect_status(
-        client_post(c, TEXT(w, "{'type': '%s', 'id': '%s'}", platform_stored_name(p).p, account),
+        client_post(c,
+                    TEXT(w, "{'type': '%s', 'id': '%s'}", platform_get_database_name(p).p, account),
                     INTEGRATIONS, guild),
         204);
     const char *id =

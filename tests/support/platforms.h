@@ -8,7 +8,8 @@
 
 #define INTEGRATIONS "/guilds/%s/integrations"
 /* The audience of integration events. */
-#define MANAGERS(guild) audience_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD))
+#define MANAGERS(guild) \
+    audience_of_members_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD))
 
 /* Creates an account of a local platform, with a subscriber programme. */
 void make_account(struct world *w, enum platform p, const char *id, const char *name);

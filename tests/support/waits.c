@@ -48,14 +48,14 @@ const struct arrivals *received_soon(const struct arrivals *(*next)(void *of), v
 static void check_deadlines_on_loop(struct loop *loop, void *arg)
 {
     (void)arg;
-    loop_check_deadlines(loop);
+    loop_expire_due_deadlines(loop);
 }
 
 /* Servers check the clock a few times per second. Due work is started immediately, so that a
  * test does not depend on the next check. */
 void world_wait(struct world *w, double seconds)
 {
-    clock_advance_both_clocks((int64_t)(seconds * 1e6));
+    clock_advance_wall_and_monotonic((int64_t)(seconds * 1e6));
     if (!w->server)
         return;
     struct api *api = guildhall_get_api(w->server);

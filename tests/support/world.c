@@ -246,7 +246,7 @@ void world_stop(struct world *w)
         client_hang_up(c);
     guildhall_stop(w->server);
     w->server = NULL;
-    clock_advance_both_clocks(100 * 1000); /* the next server then uses new ids */
+    clock_advance_wall_and_monotonic(100 * 1000); /* the next server then uses new ids */
 }
 
 void world_restart(struct world *w)
@@ -464,7 +464,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     w->domains = t->domains;
     /* Only tests advance the clock (waits.h): results must not depend on the load of the
      * machine. */
-    clock_stop_both_clocks();
+    clock_stop_wall_and_monotonic();
     stall_records_clear();
     if (t->configure)
         t->configure(&w->config);

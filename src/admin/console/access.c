@@ -26,7 +26,8 @@ bool request_is_from_local_page(const struct http_request *r)
 
     if (site.p && !str_is(site, "same-origin") && !str_is(site, "none"))
         return false;
-    return request_head_is_local(r) && (!origin.p || request_origin_equals_host(origin, r->host));
+    return request_head_looks_local(r) &&
+           (!origin.p || request_origin_equals_host(origin, r->host));
 }
 
 bool console_key_is_valid(const struct workbench *w, struct str key)

@@ -75,7 +75,7 @@ static void start_reading_new_records(struct call_log *l)
 
     if (l->reading)
         return;
-    traffic_read_number_range(l->workbench->traffic, &oldest, &newest);
+    traffic_read_record_number_range(l->workbench->traffic, &oldest, &newest);
     if (newest <= l->page.after) {
         if (l->ending)
             uv_close((uv_handle_t *)&l->timer, on_log_timer_closed);

@@ -227,7 +227,7 @@ static enum err prepare_delivery_explanation(struct call *call)
 /* Removes the sessions that began after the message. The start of a session is known only if the
  * traffic log has its READY. */
 static bool check_session_is_older_than_event(struct call *call, struct delivery_explanation *x,
-                                              const struct recorded_event_delivery *log,
+                                              const struct recorded_message_delivery *log,
                                               snowflake message_id)
 {
     int64_t sent_ms = snowflake_to_ms(message_id), began_us = 0;
@@ -254,7 +254,7 @@ static bool check_session_is_older_than_event(struct call *call, struct delivery
 }
 
 static void add_recorded_event(struct call *call, struct delivery_explanation *x,
-                               const struct recorded_event_delivery *log)
+                               const struct recorded_message_delivery *log)
 {
     char sent[TIMESTAMP_TEXT_SIZE];
 
@@ -269,22 +269,23 @@ static void add_recorded_event(struct call *call, struct delivery_explanation *x
 static enum err read_recorded_event_delivery(struct call *call,
                                              const struct delivery_explanation *x,
                                              snowflake message_id,
-                                             struct recorded_event_delivery *ret)
+                                             struct recorded_message_delivery *ret)
 {
-    struct event_delivery_search wanted = { x->user.id, message_id, x->sessions, x->session_count };
+    struct recorded_message_delivery_search wanted = { x->user.id, message_id, x->sessions,
+                                                       x->session_count };
     enum err e =
         tx_require_background_thread(call->tx); /* searches the texts of up to 2000 records */
 
     return e ? e
-             : find_recorded_event_delivery(call->tx, call_get_workbench(call)->traffic, &wanted,
-                                            ret);
+             : find_recorded_message_delivery(call->tx, call_get_workbench(call)->traffic, &wanted,
+                                              ret);
 }
 
 /* Runs the checks in the same order as the gateway, until one fails. */
 static enum err run_event_delivery_checks(struct call *call, struct delivery_explanation *x,
                                           const struct channel *c, const struct message *m)
 {
-    struct recorded_event_delivery log;
+    struct recorded_message_delivery log;
     bool views = false;
 
     if (!check_bot_has_session(call, x) ||

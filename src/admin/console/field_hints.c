@@ -53,14 +53,14 @@ static struct str describe_sent_value(struct str body, struct str problem, struc
         if (!json_read_string(&r, &text) || str_is(text, "***"))
             return STR("");
         size_t length = utf8_length(text);
-        struct str shown = form_quote_value(text);
+        struct str shown = form_shorten_quoted_value(text);
 
         return str_printf(arena, "; the value has %zu characters: \"%.*s%s\"", length,
                           STR_ARGS(shown), shown.n < text.n ? "…" : "");
     }
     if (!json_skip_value(&r, &text))
         return STR("");
-    struct str shown = form_quote_value(text);
+    struct str shown = form_shorten_quoted_value(text);
     return str_printf(arena, "; the value is %.*s%s", STR_ARGS(shown), shown.n < text.n ? "…" : "");
 }
 

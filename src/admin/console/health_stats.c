@@ -84,7 +84,7 @@ struct health *health_stats_start_sampling(struct api *api, struct loop *loop)
 
     h->api = api;
     h->loop = loop;
-    h->groups = call_durations_domain_count(api_get_call_durations(api));
+    h->groups = call_durations_get_domain_count(api_get_call_durations(api));
     h->figures = minute_stats_new(h->groups, DURATIONS);
     h->sample.counts = mem_new(h->groups * DURATIONS * sizeof *h->sample.counts);
     pthread_mutex_init(&h->lock, NULL);
@@ -200,7 +200,8 @@ static void write_route_group_json(struct json_writer *j, const struct health *h
         return;
     json_begin_object(j);
     json_write_name(j, "name");
-    json_write_text(j, str_of(call_durations_domain_name(api_get_call_durations(h->api), group)));
+    json_write_text(j,
+                    str_of(call_durations_get_domain_name(api_get_call_durations(h->api), group)));
     write_count_json(j, "calls", sum_calls(whole));
     json_write_name(j, "p50_ms");
     write_quantile_json(j, whole, 0.5);

@@ -7,7 +7,7 @@
 enum { RECORDS_MAX = 200 };
 
 struct record_search {
-    struct recorded_event_delivery *found;
+    struct recorded_message_delivery *found;
     const struct gateway_session_options *sessions;
     size_t session_count;
 };
@@ -39,16 +39,16 @@ static enum err search_traffic_log_for_delivery(
     return traffic_for_each_record(tx, t, &page, note, search);
 }
 
-enum err find_recorded_event_delivery(struct tx *tx, struct traffic_ring *t,
-                                      const struct event_delivery_search *wanted,
-                                      struct recorded_event_delivery *ret)
+enum err find_recorded_message_delivery(struct tx *tx, struct traffic_ring *t,
+                                        const struct recorded_message_delivery_search *wanted,
+                                        struct recorded_message_delivery *ret)
 {
     struct record_search search = { ret, wanted->sessions, wanted->session_count };
     struct str user = str_printf(tx_arena(tx), "%llu", (unsigned long long)wanted->user_id);
     struct str message =
         str_printf(tx_arena(tx), "\"%llu\"", (unsigned long long)wanted->message_id);
 
-    *ret = (struct recorded_event_delivery){ 0 };
+    *ret = (struct recorded_message_delivery){ 0 };
     enum err e = search_traffic_log_for_delivery(
         tx, t, (struct traffic_filter){ .user = user, .event = STR("READY") },
         record_session_start_time, &search);

@@ -104,7 +104,7 @@ static void on_traffic_watcher_timer(uv_timer_t *timer)
         return;
     if (!x->admitted && ++x->ticks == FIRST_MESSAGE_TICKS)
         websocket_close(x->ws, CLOSE_FORBIDDEN, STR("no filter was received"));
-    traffic_read_number_range(x->workbench->traffic, &oldest, &newest);
+    traffic_read_record_number_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted || x->reading || newest <= x->page.after ||
         websocket_count_unsent_bytes(x->ws) > SLOW_CLIENT_BYTES)
         return;
@@ -127,7 +127,7 @@ static void traffic_watcher_set_filter(struct traffic_watcher *x,
     x->page.filter = traffic_filter_from_query(in);
     /* Read the number of the newest record before traffic_start_watching starts the recording, so
      * that no record is missed. */
-    traffic_read_number_range(x->workbench->traffic, &oldest, &newest);
+    traffic_read_record_number_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted)
         traffic_start_watching(x->workbench->traffic);
     if (in->after.given)

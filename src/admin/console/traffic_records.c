@@ -337,7 +337,7 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t,
     enum err e = OK;
 
     buf_init(&p.room, TRAFFIC_TEXTS * TRAFFIC_MAX_TEXT + 1);
-    traffic_read_number_range(t, &oldest, &page->newest);
+    traffic_read_record_number_range(t, &oldest, &page->newest);
     at = page->after + 1 > oldest ? page->after + 1 : oldest;
     page->lost = oldest > page->after + 1 && !page->from_end ? oldest - page->after - 1 : 0;
     page->last = page->after < page->newest ? page->after : page->newest;

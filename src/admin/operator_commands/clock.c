@@ -39,6 +39,6 @@ enum err operator_test_clock_move(struct call *call, struct running_operator_com
 
     if (in->reset)
         clock_restore_real_time();
-    clock_advance_both_clocks(in->advance_ms * 1000);
+    clock_advance_wall_and_monotonic(in->advance_ms * 1000);
     return operator_clock_show(call, o);
 }

@@ -102,7 +102,7 @@ enum err operator_message_purge(struct call *call, struct running_operator_comma
     return e ? e : add_purge_progress_row(call, o, &u);
 }
 
-enum err operator_purge_show_progress(struct call *call, struct running_operator_command *o)
+enum err operator_message_purge_show_progress(struct call *call, struct running_operator_command *o)
 {
     struct user u;
     enum err e = operator_command_find_user_of_argument(call, o, 0, &u);

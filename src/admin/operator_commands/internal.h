@@ -88,7 +88,7 @@ enum err operator_app_renew_token(struct call *call, struct running_operator_com
 
 enum err operator_apply_mirrored_message_change(struct call *call,
                                                 struct running_operator_command *o);
-enum err operator_apply_mirrored_deletion(struct call *call, struct running_operator_command *o);
+enum err operator_delete_mirrored_messages(struct call *call, struct running_operator_command *o);
 enum err operator_apply_mirrored_reaction_change(struct call *call,
                                                  struct running_operator_command *o);
 enum err operator_apply_mirrored_channel_change(struct call *call,
@@ -104,7 +104,8 @@ enum err operator_apply_mirrored_guild_change(struct call *call,
 enum err operator_message_show(struct call *call, struct running_operator_command *o);
 enum err operator_message_delete(struct call *call, struct running_operator_command *o);
 enum err operator_message_purge(struct call *call, struct running_operator_command *o);
-enum err operator_purge_show_progress(struct call *call, struct running_operator_command *o);
+enum err operator_message_purge_show_progress(struct call *call,
+                                              struct running_operator_command *o);
 enum err operator_file_show(struct call *call, struct running_operator_command *o);
 enum err operator_file_delete(struct call *call, struct running_operator_command *o);
 

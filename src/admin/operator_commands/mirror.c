@@ -76,7 +76,7 @@ enum err operator_apply_mirrored_message_change(struct call *call,
 }
 
 /* The ids are separated by commas. */
-enum err operator_apply_mirrored_deletion(struct call *call, struct running_operator_command *o)
+enum err operator_delete_mirrored_messages(struct call *call, struct running_operator_command *o)
 {
     struct str rest = o->words[2];
     struct list ids = { 0 };

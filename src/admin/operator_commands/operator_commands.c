@@ -80,7 +80,7 @@ const struct operator_command_row operator_command_rows[] = {
     { "guild", "refresh", "ID AFTER", NULL, 2, 2, .writes = true, .run = operator_guild_resend_to_members,
       .columns = "&last", .unknown = TEXT_UNKNOWN_GUILD },
     MIRROR_ROW("mirror-message", "GUILD CHANNEL ID CHANGE", 4, operator_apply_mirrored_message_change)
-    MIRROR_ROW("mirror-deletion", "GUILD CHANNEL IDS", 3, operator_apply_mirrored_deletion)
+    MIRROR_ROW("mirror-deletion", "GUILD CHANNEL IDS", 3, operator_delete_mirrored_messages)
     MIRROR_ROW("mirror-reaction", "GUILD CHANNEL MESSAGE USER EMOJI CHANGE", 6,
                operator_apply_mirrored_reaction_change)
     MIRROR_ROW("mirror-channel", "GUILD ID CHANGE", 3, operator_apply_mirrored_channel_change)
@@ -120,7 +120,7 @@ const struct operator_command_row operator_command_rows[] = {
       .columns = "&id\t&channel\t$state" },
     { "message", "purge", "NAME", "Delete all messages of an account, in the background", 1, 1,
       .writes = true, .is_final = true, .run = operator_message_purge, .columns = COLUMNS_PURGE },
-    { "message", "purging", "NAME", "Show the progress of 'message purge'", 1, 1, .run = operator_purge_show_progress,
+    { "message", "purging", "NAME", "Show the progress of 'message purge'", 1, 1, .run = operator_message_purge_show_progress,
       .columns = COLUMNS_PURGE },
     { "file", "show", "LINK|ID", "Show an attachment and its path in the data folder", 1, 1,
       .writes = true, .run = operator_file_show,
@@ -367,7 +367,7 @@ static enum err execute_operator_command(struct operator_call *w)
     return e ? e : run_on_loop_and_wait(w);
 }
 
-void operator_command_run(const struct operator_command_server *server, unsigned uid,
+void operator_command_run(const struct operator_command_environment *server, unsigned uid,
                           struct str question, bool as_json, struct buf *out)
 {
     struct operator_call w = { .loop = server->loop };

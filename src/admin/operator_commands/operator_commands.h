@@ -67,7 +67,7 @@ static inline bool operator_command_is_listed(const struct operator_command_row 
     return row->verb && row->help && strcmp(row->noun, noun) == 0;
 }
 
-struct operator_command_server {
+struct operator_command_environment {
     struct api *api;
     struct loop *loop;
     struct relay *relay; /* voice relay; NULL if this server has none */
@@ -77,7 +77,7 @@ struct operator_command_server {
  * on an event loop. On success the reply is "ok", then a line of column names, then a line per row;
  * with as_json it is the JSON of the console route. On failure the reply is "error", the HTTP
  * status of the route, and a sentence. */
-void operator_command_run(const struct operator_command_server *server, unsigned uid,
+void operator_command_run(const struct operator_command_environment *server, unsigned uid,
                           struct str question, bool as_json, struct buf *out);
 
 #endif

@@ -160,7 +160,7 @@ static bool close_code_can_be_sent(int64_t code)
 
 static enum err run_action_on_session_or_account(struct call *call,
                                                  struct running_operator_command *o,
-                                                 enum gateway_session_action what, int code)
+                                                 enum operator_action_on_session what, int code)
 {
     struct gateway *g = api_get_options(call->api)->gateway;
     struct str who = o->words[0];
@@ -215,5 +215,6 @@ enum err operator_session_apply_test_action(struct call *call, struct running_op
                                     "Must be one of reconnect, invalidate, resumable, close.");
     if (!close_code_can_be_sent(code))
         return call_add_field_error(call, "code", FORM_CHOICES, "This code must not be sent.");
-    return run_action_on_session_or_account(call, o, (enum gateway_session_action)what, (int)code);
+    return run_action_on_session_or_account(call, o, (enum operator_action_on_session)what,
+                                            (int)code);
 }

@@ -38,7 +38,7 @@ static void apply_fault_effect(struct call_context *run, const struct injected_f
     else if (f->status == 429)
         respond_rate_limited(run, f);
     else if (f->status)
-        response_send_status(run, f->status);
+        response_send_status_without_error_code(run, f->status);
     else
         call_authenticate(run);
 }
@@ -62,7 +62,7 @@ bool call_apply_injected_fault(struct call_context *run)
     struct delayed_fault *w;
     struct injected_fault fault;
 
-    if (!injected_faults_match_call(run->call.api->faults, r->method, r->path, &fault))
+    if (!injected_faults_find_fault_for_call(run->call.api->faults, r->method, r->path, &fault))
         return false;
     /* Drop the connection in a timer callback and not here, because the connection's input is still
      * being parsed. */

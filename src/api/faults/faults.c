@@ -119,8 +119,8 @@ static bool fault_path_matches(struct str pattern, struct str path)
     return pattern.n == path.n || str_is(pattern, "**");
 }
 
-bool injected_faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
-                                struct injected_fault *ret)
+bool injected_faults_find_fault_for_call(struct injected_faults *f, enum http_method method,
+                                         struct str path, struct injected_fault *ret)
 {
     bool matched = false;
 

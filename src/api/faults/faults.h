@@ -39,7 +39,7 @@ bool injected_faults_remove(struct injected_faults *f, uint64_t id);
 /* Copies the faults to ret, which has room for MOST_FAULTS; returns their number. */
 size_t injected_faults_list(struct injected_faults *f, struct injected_fault *ret);
 /* Finds the first fault that matches this call, and counts the use. Returns false if none match. */
-bool injected_faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
-                                struct injected_fault *ret);
+bool injected_faults_find_fault_for_call(struct injected_faults *f, enum http_method method,
+                                         struct str path, struct injected_fault *ret);
 
 #endif

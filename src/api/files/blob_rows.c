@@ -30,7 +30,7 @@ enum err call_write_blob(struct call *call, snowflake id, const char *name, stru
                                 .name = str_dup_cstring(call->arena, str_of(name)),
                                 .size = (int64_t)bytes.n,
                                 .since_ms = uv_hrtime() / (1000 * 1000) };
-    blob_digest(bytes, k->digest);
+    blob_compute_digest(bytes, k->digest);
     call_get_context(call)->effects.blobs = k;
     return e;
 }
@@ -54,11 +54,11 @@ enum err call_delete_blob(struct call *call, const char *name)
         own->delete_anyway = true;
         return OK;
     }
-    call_schedule_file_removal(call);
+    call_schedule_blob_deletion_after_commit(call);
     return tx_exec(call->tx, MARK_FILE_DELETED, BIND(v_text(str_of(name))), NULL);
 }
 
-void call_schedule_file_removal(struct call *call)
+void call_schedule_blob_deletion_after_commit(struct call *call)
 {
     call_get_context(call)->effects.files_marked_deleted = true;
 }

@@ -90,7 +90,7 @@ enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind,
     bool found = false;
     enum err e = OK;
 
-    if (!tx_needs_round_trips(call->tx))
+    if (!tx_queries_need_round_trips(call->tx))
         e = tx_exists(call->tx,
                       "select 1 from jobs where kind = $1 and key = $2 and due = $3 and taken = 0",
                       BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &found);

@@ -33,8 +33,9 @@ static void append_counter_to_message(struct rate_limit_counter *c, struct buf *
 
 /* If a counter has reached a quarter of its limit, puts it into the list of counters to send to
  * other nodes. */
-void rate_limit_counter_enqueue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
-                                          struct rate_limit_counter *c, unsigned most)
+void rate_limit_counter_enqueue_for_other_nodes(struct rate_limit_counters *l,
+                                                struct rate_limit_shard *s,
+                                                struct rate_limit_counter *c, unsigned most)
 {
     if (c->is_due || (c->count + c->others) * 4 < most)
         return;
@@ -45,8 +46,8 @@ void rate_limit_counter_enqueue_for_nodes(struct rate_limit_counters *l, struct 
 }
 
 /* Writes the counter of a strict limit to `out`; the caller sends it after releasing the lock. */
-void rate_limit_counter_encode_for_nodes(struct rate_limit_counters *l,
-                                         struct rate_limit_counter *c, struct buf *out)
+void rate_limit_counter_encode_for_other_nodes(struct rate_limit_counters *l,
+                                               struct rate_limit_counter *c, struct buf *out)
 {
     buf_init(out, LIMITS_MESSAGE);
     if (l->others.send)

@@ -51,12 +51,13 @@ void rate_limit_counter_start_window(struct rate_limit_counter *c, int64_t ends_
 
 /* --- cluster_exchange.c ---------------------------------------------------------------- */
 
-/* rate_limit_counter_enqueue_for_nodes queues a counter for sending to other nodes.
- * rate_limit_counter_encode_for_nodes writes a counter to `out`, which the caller sends after
+/* rate_limit_counter_enqueue_for_other_nodes queues a counter for sending to other nodes.
+ * rate_limit_counter_encode_for_other_nodes writes a counter to `out`, which the caller sends after
  * releasing the lock. Call them after an API call was counted, with the shard's lock held. */
-void rate_limit_counter_enqueue_for_nodes(struct rate_limit_counters *l, struct rate_limit_shard *s,
-                                          struct rate_limit_counter *c, unsigned most);
-void rate_limit_counter_encode_for_nodes(struct rate_limit_counters *l,
-                                         struct rate_limit_counter *c, struct buf *out);
+void rate_limit_counter_enqueue_for_other_nodes(struct rate_limit_counters *l,
+                                                struct rate_limit_shard *s,
+                                                struct rate_limit_counter *c, unsigned most);
+void rate_limit_counter_encode_for_other_nodes(struct rate_limit_counters *l,
+                                               struct rate_limit_counter *c, struct buf *out);
 
 #endif

@@ -158,9 +158,9 @@ static struct rate_limit_result count_call_in_rate_limit_window(struct rate_limi
     if (allowed)
         c->count++;
     if (allowed && l->shares && limit->strict)
-        rate_limit_counter_encode_for_nodes(l, c, &out);
+        rate_limit_counter_encode_for_other_nodes(l, c, &out);
     else if (allowed && l->shares)
-        rate_limit_counter_enqueue_for_nodes(l, s, c, most);
+        rate_limit_counter_enqueue_for_other_nodes(l, s, c, most);
     unsigned used = c->count + c->others;
     struct rate_limit_result v = {
         .allowed = allowed,

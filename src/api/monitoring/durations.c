@@ -68,12 +68,12 @@ void call_durations_record(struct call_durations *d, unsigned loop, unsigned gro
     add_to_duration_counter(&cell->us, (uint64_t)us);
 }
 
-size_t call_durations_domain_count(const struct call_durations *d)
+size_t call_durations_get_domain_count(const struct call_durations *d)
 {
     return d->groups;
 }
 
-const char *call_durations_domain_name(const struct call_durations *d, size_t group)
+const char *call_durations_get_domain_name(const struct call_durations *d, size_t group)
 {
     return d->domains[group]->name;
 }
@@ -93,7 +93,7 @@ void call_durations_read_histogram(const struct call_durations *d, size_t group,
 static void write_domain_metrics(const struct call_durations *d, size_t group, struct buf *out)
 {
     uint64_t counts[DURATION_BOUNDS + 1], us = 0, all = 0;
-    const char *name = call_durations_domain_name(d, group);
+    const char *name = call_durations_get_domain_name(d, group);
 
     call_durations_read_histogram(d, group, counts);
     for (unsigned loop = 0; loop < d->loops; loop++)

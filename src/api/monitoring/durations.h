@@ -19,11 +19,11 @@ void call_durations_record(struct call_durations *d, unsigned loop, unsigned gro
 /* Writes the histograms in the Prometheus text format, for domains that had calls; may be called
  * from any thread. */
 void call_durations_write_metrics(const struct call_durations *d, struct buf *out);
-/* call_durations_domain_count returns the number of domains (feature folders).
- * call_durations_domain_name returns the name of a domain, call_durations_read_histogram its
+/* call_durations_get_domain_count returns the number of domains (feature folders).
+ * call_durations_get_domain_name returns the name of a domain, call_durations_read_histogram its
  * histogram; domains are numbered from 0. */
-size_t call_durations_domain_count(const struct call_durations *d);
-const char *call_durations_domain_name(const struct call_durations *d, size_t group);
+size_t call_durations_get_domain_count(const struct call_durations *d);
+const char *call_durations_get_domain_name(const struct call_durations *d, size_t group);
 void call_durations_read_histogram(const struct call_durations *d, size_t group,
                                    uint64_t ret[DURATION_BOUNDS + 1]);
 

@@ -77,7 +77,7 @@ const char *api_get_not_ready_reason(struct api *api)
  * outage. */
 static enum err get_readiness(struct call *call)
 {
-    const char *reason = api_get_not_ready_reason(call->api), *warning = clock_watch_warning();
+    const char *reason = api_get_not_ready_reason(call->api), *warning = clock_watch_get_warning();
     struct service_status status = { .status = str_of(reason ? reason : "ok") };
 
     if (reason)
@@ -363,7 +363,7 @@ static enum err build_openapi_document(struct call *call)
     struct static_document *none = NULL, *made = static_document_new();
 
     api_write_openapi_document(api->domains, api->options.version, &made->plain);
-    static_document_finish(made);
+    static_document_compress_and_compute_etag(made);
     if (!atomic_compare_exchange_strong(&api->openapi, &none, made))
         static_document_free(made);
     return OK;

@@ -40,7 +40,7 @@ static bool token_has_quotes_or_spaces(struct str token)
     return false;
 }
 
-static enum traffic_credential classify_credential(const struct call *call)
+static enum traffic_credential_type classify_credential(const struct call *call)
 {
     struct str header = call->exchange->request->authorization, token, rest;
 

@@ -42,7 +42,7 @@ static void write_query_field(struct json_writer *j, const struct field *f)
     if (f->doc)
         write_text_property(j, "description", f->doc);
     json_write_name(j, "schema");
-    schema_describe(j, f->type);
+    schema_write_json_schema(j, f->type);
     json_end_object(j);
 }
 
@@ -124,7 +124,7 @@ static void write_media_type_schema(struct json_writer *j, const char *media,
         json_begin_array(j);
     }
     for (size_t k = 0; k < count; k++)
-        schema_describe(j, types[k]);
+        schema_write_json_schema(j, types[k]);
     if (count > 1) {
         json_end_array(j);
         json_end_object(j);
@@ -364,7 +364,7 @@ static void write_components(struct json_writer *j, const struct domain *const *
     json_begin_object(j);
     for (size_t i = 0; i < c.count; i++) {
         json_write_key(j, str_of(c.list[i]->name));
-        schema_describe_object(j, c.list[i]);
+        schema_write_json_schema_component(j, c.list[i]);
     }
     json_end_object(j);
     json_write_name(j, "responses");

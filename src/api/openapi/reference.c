@@ -45,7 +45,7 @@ static void write_field_table(struct buf *out, const struct schema *s)
 
         buf_printf(out, "| %.*s%s | %s", STR_ARGS(f->name), f->flags & OPTIONAL ? "?" : "",
                    f->flags & NULLABLE ? "?" : "");
-        schema_append_description(out, f->type);
+        schema_append_type_in_words(out, f->type);
         buf_printf(out, " | %s%s", doc, f->flags & DEPRECATED ? " (deprecated)" : "");
         if (f->flags & OPTIONAL)
             write_default_value(out, f);
@@ -83,7 +83,7 @@ static void write_route_section(struct buf *out, const struct domain *const *dom
     buf_printf(out, ". Answers %d", route_get_success_status(r));
     if (r->reply) {
         buf_add_lit(out, " with ");
-        schema_append_description(out, r->reply);
+        schema_append_type_in_words(out, r->reply);
     }
     buf_add_lit(out, ".");
     write_routes_of_same_path(out, domains, r);
@@ -99,7 +99,7 @@ static void write_route_section(struct buf *out, const struct domain *const *dom
         write_field_table(out, r->body->schema);
     } else if (r->body) {
         buf_add_lit(out, "Body: ");
-        schema_append_description(out, r->body);
+        schema_append_type_in_words(out, r->body);
         buf_add_lit(out, "\n\n");
     }
 }

@@ -29,7 +29,7 @@ struct static_document *static_document_new(void)
     return d;
 }
 
-void static_document_finish(struct static_document *d)
+void static_document_compress_and_compute_etag(struct static_document *d)
 {
     if (!http_compress_gzip(buf_as_str(&d->plain), SMALLEST, &d->zipped))
         buf_clear(&d->zipped);

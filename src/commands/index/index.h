@@ -78,10 +78,10 @@ struct list find_command_index_permission_rows(const struct command_index_member
 /* Returns whether the command is allowed in at least one channel of the guild. All fields of q
  * except those about the channel must be set. */
 bool command_is_allowed_in_any_channel(const struct command_index_member *r,
-                                       struct command_permission_check *q);
+                                       struct command_permission_input *q);
 /* Returns the permission rows of a command or application that concern the member, as the index
  * sends them; NULL if there are none. */
-const struct command_index_permissions *find_command_permissions_of_index_member(
+const struct command_index_permissions *find_command_permissions_that_concern_member(
     const struct command_index_member *r, snowflake target_id);
 
 /* --- index_channels.c ----------------------------------------------------------------- */
@@ -107,7 +107,7 @@ struct command_index_request {
     /* key: id of the index. version_key: id with which the index version is stored, or 0 for key.
      */
     snowflake key, version_key;
-    struct command_permission_check check; /* template; each command adds its fields */
+    struct command_permission_input check; /* template; each command adds its fields */
     struct str locale;
     uint64_t locales;                          /* locales of the caller, as a bit set */
     const struct command_index_member *member; /* INDEX_GUILD only */

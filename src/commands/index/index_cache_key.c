@@ -19,7 +19,7 @@ static void append_cache_key_text(struct buf *out, struct str s)
 
 static void append_cache_key_request(struct buf *out, const struct command_index_request *v)
 {
-    const struct command_permission_check *q = &v->check;
+    const struct command_permission_input *q = &v->check;
 
     append_cache_key_number(out, v->kind);
     append_cache_key_number(out, v->key);
@@ -38,7 +38,7 @@ static void append_cache_key_member(struct buf *out, const struct command_index_
     const struct channel_permission_class *p = r->channel_classes.items;
     const struct command_permission *row = r->rows.items;
     const snowflake *target = r->targets.items;
-    const struct permission_input *member_roles = &r->member_access->input;
+    const struct permission_computation_input *member_roles = &r->member_access->input;
 
     append_cache_key_number(out, r->adult);
     append_cache_key_number(out, r->channel_classes.count);

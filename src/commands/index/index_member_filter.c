@@ -70,7 +70,7 @@ struct list find_command_index_permission_rows(const struct command_index_member
 }
 
 bool command_is_allowed_in_any_channel(const struct command_index_member *r,
-                                       struct command_permission_check *q)
+                                       struct command_permission_input *q)
 {
     const struct channel_permission_class *p = r->channel_classes.items;
 
@@ -105,7 +105,7 @@ static void add_command_permission_rule(struct arena *arena, struct opt_list *li
     rule->permission = p->permission;
 }
 
-const struct command_index_permissions *find_command_permissions_of_index_member(
+const struct command_index_permissions *find_command_permissions_that_concern_member(
     const struct command_index_member *r, snowflake target_id)
 {
     struct arena *arena = tx_arena(r->tx);

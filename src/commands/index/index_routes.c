@@ -27,7 +27,7 @@ static enum err encode_localized_command(struct command_index_request *v,
 
     if (e)
         return e;
-    command_apply_locale(&k, v->locale, COMMAND_FORM_INDEX);
+    command_localize(&k, v->locale, COMMAND_FORM_INDEX);
     k.permissions = s->permissions;
     if (s->rank)
         k.global_popularity_rank = opt_int_present(s->rank);
@@ -59,7 +59,7 @@ static enum err write_index_command_json(struct command_index_request *v, struct
     struct str text;
 
     if (v->member)
-        s->permissions = find_command_permissions_of_index_member(v->member, s->entry->id);
+        s->permissions = find_command_permissions_that_concern_member(v->member, s->entry->id);
     if (!(s->entry->locales & v->locales)) {
         write_stored_command_json(v, s);
         return OK;
@@ -109,7 +109,7 @@ static bool caller_may_use_command(const struct command_index_request *v,
                                    const struct command_bundle *b,
                                    const struct command_bundle_entry *k)
 {
-    struct command_permission_check q = v->check;
+    struct command_permission_input q = v->check;
 
     q.contexts = k->contexts;
     q.integration_types = k->integration_types;
@@ -194,7 +194,7 @@ static void set_application_permissions(struct command_index_request *v)
     struct command_index_application *a = v->applications.items;
 
     for (size_t i = 0; v->member && i < v->applications.count; i++)
-        a[i].permissions = find_command_permissions_of_index_member(v->member, a[i].id);
+        a[i].permissions = find_command_permissions_that_concern_member(v->member, a[i].id);
 }
 
 static snowflake version_key_of_command_index(const struct command_index_request *v)
@@ -287,7 +287,7 @@ enum err get_guild_command_index(struct call *call)
                                       &reader);
     if (e)
         return e;
-    command_permission_check_set_member(&v.check, call->target.member_access);
+    command_permission_input_set_member(&v.check, call->target.member_access);
     return reply_with_command_index(&v);
 }
 

@@ -49,5 +49,5 @@ enum err set_embedded(struct call *call)
     enum err e = tx_exec(call->tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
     if (!e && in->embedded)
         e = insert_default_entry_point(call);
-    return e ? e : update_and_emit_command_bundle(call, a, 0);
+    return e ? e : update_command_bundle_and_emit_index_update(call, a, 0);
 }

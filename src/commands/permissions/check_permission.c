@@ -40,12 +40,12 @@ static enum err read_age_restricted_is_allowed(struct tx *tx, const struct comma
                : OK;
 }
 
-static struct command_permission_check new_command_permission_check(
+static struct command_permission_input new_command_permission_check(
     const struct command *k, const struct command_invoker *invoker)
 {
-    return (struct command_permission_check){
-        .contexts = command_context_bits(k),
-        .integration_types = command_integration_type_bits(k),
+    return (struct command_permission_input){
+        .contexts = command_get_context_bits(k),
+        .integration_types = command_get_integration_type_bits(k),
         .entry_point = k->type == COMMAND_ENTRY_POINT,
         .nsfw = k->nsfw,
         .default_member_permissions = k->default_member_permissions,
@@ -60,7 +60,7 @@ static struct command_permission_check new_command_permission_check(
 /* Reads how the app is installed for the user, as far as the command supports it (bits of
  * integration_type). */
 static enum err read_app_install_types(struct tx *tx, const struct command_invoker *invoker,
-                                       struct command_permission_check *q)
+                                       struct command_permission_input *q)
 {
     snowflake app = invoker->application->id, user = invoker->user->id;
     bool for_guilds = q->integration_types >> INSTALL_GUILD & 1;
@@ -79,7 +79,7 @@ static enum err read_app_install_types(struct tx *tx, const struct command_invok
 }
 
 static enum err read_permission_rows_of_command(struct tx *tx, const struct command *k,
-                                                struct command_permission_check *q)
+                                                struct command_permission_input *q)
 {
     enum err e = read_command_permissions(tx, q->guild_id, k->id, &q->of_command);
 
@@ -90,12 +90,12 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
                                   const struct command_invoker *invoker,
                                   enum command_permission_result *ret, unsigned *ret_install_types)
 {
-    struct command_permission_check q = new_command_permission_check(k, invoker);
+    struct command_permission_input q = new_command_permission_check(k, invoker);
     struct channel parent = *invoker->channel;
     enum err e = read_app_install_types(tx, invoker, &q);
 
     if (invoker->member_access)
-        command_permission_check_set_member(&q, invoker->member_access);
+        command_permission_input_set_member(&q, invoker->member_access);
     if (!e && q.thread) {
         q.archived =
             invoker->channel->thread_metadata && invoker->channel->thread_metadata->archived;

@@ -18,7 +18,7 @@ static enum permission_row_result find_permission_row_result(const struct list *
     return ROW_ABSENT;
 }
 
-static bool user_has_role(const struct command_permission_check *q, snowflake id)
+static bool user_has_role(const struct command_permission_input *q, snowflake id)
 {
     for (size_t i = 0; i < q->role_count; i++)
         if (q->roles[i] == id)
@@ -28,7 +28,7 @@ static bool user_has_role(const struct command_permission_check *q, snowflake id
 
 /* Combines the permission rows of the user's roles. One role that allows the command is enough. */
 static enum permission_row_result evaluate_role_rows(const struct list *rows,
-                                                     const struct command_permission_check *q)
+                                                     const struct command_permission_input *q)
 {
     const struct command_permission *p = rows->items;
     enum permission_row_result result = ROW_ABSENT;
@@ -41,7 +41,7 @@ static enum permission_row_result evaluate_role_rows(const struct list *rows,
 }
 
 static enum permission_row_result evaluate_channel_rows(const struct list *rows,
-                                                        const struct command_permission_check *q)
+                                                        const struct command_permission_input *q)
 {
     enum permission_row_result result =
         find_permission_row_result(rows, q->channel_id, COMMAND_PERMISSION_CHANNEL);
@@ -51,7 +51,7 @@ static enum permission_row_result evaluate_channel_rows(const struct list *rows,
 }
 
 static enum permission_row_result evaluate_user_rows(const struct list *rows,
-                                                     const struct command_permission_check *q)
+                                                     const struct command_permission_input *q)
 {
     enum permission_row_result result =
         find_permission_row_result(rows, q->user_id, COMMAND_PERMISSION_USER);
@@ -63,7 +63,7 @@ static enum permission_row_result evaluate_user_rows(const struct list *rows,
 
 /* --- installation and context --------------------------------------------------------- */
 
-unsigned command_get_usable_install_types(const struct command_permission_check *q)
+unsigned command_get_usable_install_types(const struct command_permission_input *q)
 {
     unsigned install_types = q->installed & q->integration_types;
 
@@ -76,7 +76,7 @@ unsigned command_get_usable_install_types(const struct command_permission_check 
     return install_types;
 }
 
-static bool command_is_available_in_context(const struct command_permission_check *q)
+static bool command_is_available_in_context(const struct command_permission_input *q)
 {
     return command_get_usable_install_types(q) && (!q->entry_point || q->launchable);
 }
@@ -85,7 +85,7 @@ static bool command_is_available_in_context(const struct command_permission_chec
 
 /* Returns whether the user has access to the channel. User-installed commands do not need
  * SEND_MESSAGES: without it, only the user sees the response. */
-static bool has_channel_access(const struct command_permission_check *q)
+static bool has_channel_access(const struct command_permission_input *q)
 {
     uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
 
@@ -96,7 +96,7 @@ static bool has_channel_access(const struct command_permission_check *q)
 
 /* --- user, roles, defaults ------------------------------------------------------------ */
 
-static bool default_permissions_allow_user(const struct command_permission_check *q)
+static bool default_permissions_allow_user(const struct command_permission_input *q)
 {
     const struct opt_id *needs = &q->default_member_permissions;
 
@@ -109,7 +109,7 @@ static bool default_permissions_allow_user(const struct command_permission_check
  * permission row of the command overrides the default permissions; a permission row of the whole
  * application does not. */
 enum command_permission_result evaluate_command_user_permission(
-    const struct command_permission_check *q)
+    const struct command_permission_input *q)
 {
     if (q->administrator)
         return COMMAND_ALLOWED;
@@ -123,7 +123,7 @@ enum command_permission_result evaluate_command_user_permission(
     return default_permissions_allow_user(q) ? COMMAND_ALLOWED : COMMAND_DEFAULT_DENIED;
 }
 
-enum command_permission_result evaluate_command_permission(const struct command_permission_check *q)
+enum command_permission_result evaluate_command_permission(const struct command_permission_input *q)
 {
     if (!command_is_available_in_context(q))
         return COMMAND_NOT_HERE;
@@ -141,7 +141,7 @@ enum command_permission_result evaluate_command_permission(const struct command_
     return result == ROW_DENIES ? COMMAND_CHANNEL_DENIED : evaluate_command_user_permission(q);
 }
 
-void command_permission_check_set_member(struct command_permission_check *q,
+void command_permission_input_set_member(struct command_permission_input *q,
                                          const struct member_access *s)
 {
     q->guild_id = s->guild_id;

@@ -30,7 +30,7 @@ enum err check_caller_may_modify_command_permissions(struct call *call)
 {
     const struct command *k = call->target.command;
     const struct member_access *s = call->target.member_access;
-    struct command_permission_check q = { .guild_id = s->guild_id,
+    struct command_permission_input q = { .guild_id = s->guild_id,
                                           .user_id = s->user_id,
                                           .roles = s->input.roles,
                                           .role_count = s->input.role_count,
@@ -285,7 +285,7 @@ static enum err replace_permission_rows(struct call *call, const struct command_
 void emit_command_permissions(struct call *call, const struct command_permissions *p)
 {
     call_emit_event(call, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE,
-                    audience_with_permission(p->guild_id, 0, PERMISSION(MANAGE_GUILD)),
+                    audience_of_members_with_permission(p->guild_id, 0, PERMISSION(MANAGE_GUILD)),
                     &command_permissions_schema, p);
 }
 

@@ -25,7 +25,7 @@ static bool channel_overwrites_changed(const struct channel_overwrites *p,
                                p->count * sizeof *p->overwrites) != 0);
 }
 
-struct changed_channel *changed_channel_delivery_new(const struct event_delivery *d)
+struct changed_channel *channel_viewer_change_new(const struct event_delivery *d)
 {
     if (d->event->type != EVENT_CHANNEL_UPDATE)
         return NULL;
@@ -43,13 +43,13 @@ struct changed_channel *changed_channel_delivery_new(const struct event_delivery
     return c;
 }
 
-bool changed_channel_send_create_or_delete(struct changed_channel *c,
-                                           const struct event_delivery *d,
-                                           struct topic_subscription *seat)
+bool channel_viewer_change_send_to_subscriber(struct changed_channel *c,
+                                              const struct event_delivery *d,
+                                              struct topic_subscription *seat)
 {
     if (!session_receives_event(d, seat->session))
         return false;
-    struct permission_input who = subscription_get_permissions_ignoring_timeout(seat);
+    struct permission_computation_input who = subscription_get_permissions_ignoring_timeout(seat);
     const struct channel_overwrites *now =
         map_find_value(&seat->topic->view->channels, d->routing->channel.id);
     bool shown = now && member_can_view_channel(&who, now);
@@ -67,7 +67,7 @@ bool changed_channel_send_create_or_delete(struct changed_channel *c,
     return true;
 }
 
-void changed_channel_delivery_free(struct changed_channel *c)
+void channel_viewer_change_free(struct changed_channel *c)
 {
     if (!c)
         return;

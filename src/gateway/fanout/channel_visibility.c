@@ -237,11 +237,11 @@ static void collect_guild_channels(struct visibility_changes *s, const struct gu
 
 /* Returns the member's permission input without a timeout, because a timeout does not remove
  * VIEW_CHANNEL. */
-struct permission_input subscription_get_permissions_ignoring_timeout(
+struct permission_computation_input subscription_get_permissions_ignoring_timeout(
     const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
-    struct permission_input who = {
+    struct permission_computation_input who = {
         .guild_id = v->guild_id,
         .user_id = seat->session->caller.id,
         .owner = v->owner_id == seat->session->caller.id,
@@ -261,12 +261,12 @@ static uint64_t role_permissions_before_event(const struct visibility_changes *s
     return id == s->role_id ? s->permissions : guild_view_role_permissions(v, id);
 }
 
-static struct permission_input get_member_access_before_event(const struct visibility_changes *s,
-                                                              const struct topic_subscription *seat)
+static struct permission_computation_input get_member_access_before_event(
+    const struct visibility_changes *s, const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
     const struct old_roles *old = find_old_roles_of_session(s, seat);
-    struct permission_input who = {
+    struct permission_computation_input who = {
         .guild_id = v->guild_id,
         .user_id = seat->session->caller.id,
         .owner = s->owner_id == seat->session->caller.id,
@@ -281,10 +281,11 @@ static struct permission_input get_member_access_before_event(const struct visib
 }
 
 struct permissions_change {
-    struct permission_input before, now;
+    struct permission_computation_input before, now;
 };
 
-bool member_can_view_channel(const struct permission_input *who, const struct channel_overwrites *p)
+bool member_can_view_channel(const struct permission_computation_input *who,
+                             const struct channel_overwrites *p)
 {
     return permissions_in_channel(who, p->type, p->overwrites, p->count, false) &
            PERMISSION(VIEW_CHANNEL);
@@ -372,12 +373,12 @@ static void begin_channel_payloads_read(struct visibility_changes *s,
     s->store_read = (struct session_store_read){ .blocks_events = true,
                                                  .run = read_channel_payloads,
                                                  .done = on_channel_payloads_read };
-    begin_unordered_session_read(h, &s->store_read);
+    begin_unordered_session_store_read(h, &s->store_read);
 }
 
 bool channel_type_has_threads(int64_t type)
 {
-    return type == CHANNEL_TEXT || type == CHANNEL_ANNOUNCEMENT || channel_has_posts(type);
+    return type == CHANNEL_TEXT || type == CHANNEL_ANNOUNCEMENT || channel_is_forum_or_media(type);
 }
 
 static void record_channel_now_visible(struct visibility_changes *s,

@@ -26,9 +26,9 @@ void channel_visibility_changes_free(struct visibility_changes *s); /* accepts N
 /* subscription_get_permissions_ignoring_timeout returns the current roles and permissions of the
  * subscribed session in the guild. member_can_view_channel says whether they allow to view a
  * channel. */
-struct permission_input subscription_get_permissions_ignoring_timeout(
+struct permission_computation_input subscription_get_permissions_ignoring_timeout(
     const struct topic_subscription *seat);
-bool member_can_view_channel(const struct permission_input *who,
+bool member_can_view_channel(const struct permission_computation_input *who,
                              const struct channel_overwrites *p);
 /* Returns whether channels of this type can have Discord threads. */
 bool channel_type_has_threads(int64_t type);
@@ -37,12 +37,12 @@ bool channel_type_has_threads(int64_t type);
 
 /* Called before a CHANNEL_UPDATE changes the channel in the guild view. Returns NULL if the event
  * does not change who can view the channel. */
-struct changed_channel *changed_channel_delivery_new(const struct event_delivery *d);
+struct changed_channel *channel_viewer_change_new(const struct event_delivery *d);
 /* Sends CHANNEL_CREATE to a session that gains the channel, or CHANNEL_DELETE to a session that
  * loses it. Returns false if the session neither gains nor loses the channel. */
-bool changed_channel_send_create_or_delete(struct changed_channel *c,
-                                           const struct event_delivery *d,
-                                           struct topic_subscription *seat);
-void changed_channel_delivery_free(struct changed_channel *c); /* accepts NULL */
+bool channel_viewer_change_send_to_subscriber(struct changed_channel *c,
+                                              const struct event_delivery *d,
+                                              struct topic_subscription *seat);
+void channel_viewer_change_free(struct changed_channel *c); /* accepts NULL */
 
 #endif

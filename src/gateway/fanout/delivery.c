@@ -112,7 +112,8 @@ static bool subscription_can_view_event(const struct event_delivery *d,
     uint64_t perms = subscription_event_permissions(seat, to);
     if ((looks && !(perms & PERMISSION(VIEW_CHANNEL))) || (to->any_of && !(perms & to->any_of)))
         return false;
-    return to->private_thread || !to->user_count || subscription_can_grant_roles(seat, to);
+    return to->private_thread || !to->user_count ||
+           subscription_receives_role_granter_event(seat, to);
 }
 
 bool session_receives_event(const struct event_delivery *d, const struct session *s)
@@ -148,8 +149,8 @@ static void send_message_with_visible_content(const struct event_delivery *d, st
                                               const struct message_content_reader *reader)
 {
     struct str whole = gateway_event_get_payload(d->event);
-    struct str own =
-        message_json_with_readable_references(whole, in_guild, reader, d->gateway_loop->arena);
+    struct str own = build_message_json_with_readable_references(whole, in_guild, reader,
+                                                                 d->gateway_loop->arena);
 
     if (own.p == whole.p) {
         session_deliver_event(s, d->event, 0);

@@ -48,7 +48,7 @@ static void prefetch_memory_of_next_sessions(const struct topic *t, uint32_t i)
     if (i + 3 < t->count && t->subscriptions[i + 3]->session->socket)
         websocket_prefetch_into_cpu_cache(t->subscriptions[i + 3]->session->socket->ws);
     if (i + 2 < t->count && t->subscriptions[i + 2]->session->socket)
-        websocket_prefetch_connection_into_cache(t->subscriptions[i + 2]->session->socket->ws);
+        websocket_prefetch_connection_into_cpu_cache(t->subscriptions[i + 2]->session->socket->ws);
     if (i + 2 < t->count && t->subscriptions[i + 2]->session->replay.newest)
         replay_buffer_cpu_prefetch_next_entry(&t->subscriptions[i + 2]->session->replay);
 }
@@ -149,7 +149,7 @@ static bool deliver_event_and_update_subscription(struct event_delivery *d,
 {
     if (d->visibility && session_has_unsent_visibility_changes(d->visibility, seat))
         return channel_visibility_changes_send(d->visibility, d, seat);
-    if (!(d->changed && changed_channel_send_create_or_delete(d->changed, d, seat)))
+    if (!(d->changed && channel_viewer_change_send_to_subscriber(d->changed, d, seat)))
         deliver_event_to_subscription(d, seat);
     return !d->visibility || channel_visibility_changes_send(d->visibility, d, seat);
 }
@@ -198,7 +198,7 @@ static void event_delivery_end(struct event_delivery *d)
     struct topic *t = d->topic;
 
     channel_visibility_changes_free(d->visibility);
-    changed_channel_delivery_free(d->changed);
+    channel_viewer_change_free(d->changed);
     if (!t)
         return;
     t->delivered_count = 0;
@@ -241,11 +241,11 @@ void event_dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
     d->topic = t;
     if (t->view) {
         d->visibility = channel_visibility_changes_new(d);
-        d->changed = changed_channel_delivery_new(d);
+        d->changed = channel_viewer_change_new(d);
     }
     apply_event_to_guild_view(d, t->view);
-    d->write_at_once =
-        t->count > MANY_RECIPIENTS && !h->queue.first && !journal_replication_delays_output(h);
+    d->write_at_once = t->count > MANY_RECIPIENTS && !h->queue.first &&
+                       !client_output_waits_for_journal_replication(h);
 }
 
 bool event_dispatch_continue(struct gateway_loop *h)

@@ -130,7 +130,7 @@ void for_each_announced_event(const struct emitted_event *list,
             take(arg, gateway_event_from_announcement(list, list->to));
         for (size_t i = 0; i < list->member_ids.count; i++)
             take(arg, gateway_event_from_announcement(
-                          list, audience_of_channel_member(list->to.id, people[i])));
+                          list, audience_of_private_channel_member(list->to.id, people[i])));
     }
 }
 
@@ -152,8 +152,8 @@ static void append_event_to_batch(void *arg, struct gateway_event *n)
 /* Publishes the events of one position of the event log. They get consecutive numbers, which are
  * the same on every node. A position without events uses no number, because store reads wait until
  * the event with the last number was delivered. */
-void gateway_publish_at_log_position(struct gateway *g, int64_t position,
-                                     const struct emitted_event *list)
+void gateway_publish_events_of_log_position(struct gateway *g, int64_t position,
+                                            const struct emitted_event *list)
 {
     if (!list)
         return;
@@ -165,5 +165,5 @@ void gateway_publish_at_log_position(struct gateway *g, int64_t position,
 
 void gateway_publish_announcements(struct gateway *g, const struct emitted_event *list)
 {
-    gateway_publish_at_log_position(g, 0, list);
+    gateway_publish_events_of_log_position(g, 0, list);
 }

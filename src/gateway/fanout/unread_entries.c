@@ -149,7 +149,7 @@ static void replace_entries_by_events(struct unread_entries_read *x)
     if (b)
         event_queue_prepend(h, b);
     else
-        event_queue_set_delivered(h, last);
+        event_queue_record_delivered_number(h, last);
 }
 
 /* Stops this node because a committed log entry has no row. This happens if this process was
@@ -187,7 +187,7 @@ static void begin_unread_log_entries_read(struct unread_entries_read *x)
 {
     x->store_read = (struct session_store_read){ .run = read_unread_log_entries,
                                                  .done = on_unread_log_entries_read };
-    begin_unordered_session_read(x->gateway_loop, &x->store_read);
+    begin_unordered_session_store_read(x->gateway_loop, &x->store_read);
 }
 
 /* While the gateway stops, no read begins, because nothing waits for its end. */
@@ -224,7 +224,7 @@ static void begin_reading_entries_of_queue_front(struct gateway_loop *h)
     begin_unread_log_entries_read(x);
 }
 
-void unread_log_entry_skip_or_read(struct gateway_loop *h)
+void unread_log_entry_drop_or_begin_read(struct gateway_loop *h)
 {
     const struct gateway_event *n = loop_event_batch_get_first_event(h->queue.first);
     uint64_t number = n->number;
@@ -236,7 +236,7 @@ void unread_log_entry_skip_or_read(struct gateway_loop *h)
     /* A session that is arriving reads the entry if it needs it (resume/retained_entries.h). */
     retain_event_if_a_session_needs_it(h, loop_event_batch_get_first_event(h->queue.first));
     event_queue_remove_first(h);
-    event_queue_set_delivered(h, number);
+    event_queue_record_delivered_number(h, number);
 }
 
 void unread_entries_free(struct gateway_loop *h)

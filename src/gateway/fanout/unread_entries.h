@@ -15,7 +15,7 @@
 struct gateway_loop;
 
 /* Removes the unread entry that is first in the queue, or begins to read it from the log. */
-void unread_log_entry_skip_or_read(struct gateway_loop *h);
+void unread_log_entry_drop_or_begin_read(struct gateway_loop *h);
 /* Repeats the log read after a failure; called by the deadline of struct unread_entries_read. */
 void unread_entries_retry(struct deadline *d);
 void unread_entries_free(struct gateway_loop *h);

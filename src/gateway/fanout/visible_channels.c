@@ -41,7 +41,7 @@ void visible_channels_add_all_of_subscription(struct visible_channels *c,
 
     if (!v)
         return;
-    struct permission_input who = subscription_get_permissions_ignoring_timeout(seat);
+    struct permission_computation_input who = subscription_get_permissions_ignoring_timeout(seat);
     for (const struct channel_overwrites *p; (p = map_next_value(&v->channels, &at));)
         if (!channel_is_thread(p->type) && member_can_view_channel(&who, p))
             visible_channels_append(c, (struct visible_channel){

@@ -94,7 +94,7 @@ void gateway_authentication_begin(struct gateway_authentication *g)
 {
     g->store_read.run = read_credential_and_guilds;
     g->store_read.done = on_credential_and_guilds_read;
-    begin_unordered_session_read(g->socket->gateway_loop, &g->store_read);
+    begin_unordered_session_store_read(g->socket->gateway_loop, &g->store_read);
 }
 
 struct gateway_socket *gateway_authentication_end(struct gateway_authentication *g)

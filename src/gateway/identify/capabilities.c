@@ -377,10 +377,10 @@ static struct str encode_selected_guild_fields(struct arena *arena, const struct
     return buf_move_to_arena(&out, arena);
 }
 
-const struct encoded_guild *encode_guild_fields_shared_by_viewers(struct arena *arena,
-                                                                  const struct guild *guild,
-                                                                  const struct list *sounds,
-                                                                  const struct list *channels)
+const struct encoded_guild *encode_viewer_independent_guild_fields(struct arena *arena,
+                                                                   const struct guild *guild,
+                                                                   const struct list *sounds,
+                                                                   const struct list *channels)
 {
     const struct gateway_guild whole = { .guild = *guild, .soundboard_sounds = *sounds };
     const struct channel *c = channels->items;
@@ -485,9 +485,9 @@ static void write_merged_presences_json(struct ready_event_writer *s, struct gat
     json_end_object(out);
 }
 
-void ready_event_writer_write_event(struct ready_event_writer *s, struct gateway *g,
-                                    const struct list *friends, struct json_writer *ready,
-                                    struct json_writer *more)
+void ready_event_writer_write_collected_lists(struct ready_event_writer *s, struct gateway *g,
+                                              const struct list *friends, struct json_writer *ready,
+                                              struct json_writer *more)
 {
     if (!ready_event_writer_has_user_list(s)) {
         json_write_name(ready, "presences");

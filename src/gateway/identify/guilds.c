@@ -79,7 +79,7 @@ struct topic_subscription *guild_subscription_data_subscribe_session(
         t->view->snapshot_positions = snapshot_log_positions_ref(s->gateway_loop->reads.seen);
     } else if (f->wants_view && !s->gateway_loop->reads.ahead &&
                test_fault_is_enabled(TEST_FAULT_CHECK_VIEWS)) {
-        guild_view_compare_with_rows(t->view, &f->guild, &f->channels);
+        guild_view_log_differences_from_store(t->view, &f->guild, &f->channels);
     }
     subscription_set_roles(seat, f->member.roles.items, f->member.roles.count,
                            member_restricted_until(&f->member));
@@ -160,7 +160,7 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
 
     if (s && !e && guild_subscription_data_is_outdated(l->gateway_loop, &j->setup)) {
         guild_subscription_data_init(l->gateway_loop, j->setup.guild_id, &j->setup);
-        begin_unordered_session_read(l->gateway_loop, l);
+        begin_unordered_session_store_read(l->gateway_loop, l);
         return;
     }
     if (s && !e && guild_subscription_data_subscribe_session(s, &j->setup)) {
@@ -188,7 +188,7 @@ void session_read_joined_guild(struct session *s, snowflake guild_id, bool is_re
     j->session = s->number;
     j->viewer = payload_recipient_of_session(s);
     guild_subscription_data_init(s->gateway_loop, guild_id, &j->setup);
-    begin_unordered_session_read(s->gateway_loop, &j->store_read);
+    begin_unordered_session_store_read(s->gateway_loop, &j->store_read);
 }
 
 struct guild_sending_task {

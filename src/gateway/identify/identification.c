@@ -182,8 +182,8 @@ const char *get_reason_of_identify_close_code(enum gateway_close_code code)
     }
 }
 
-struct str identify_fields_get_close_cause(const struct parsed_identify_fields *i,
-                                           enum gateway_close_code code, struct arena *arena)
+struct str identify_fields_explain_close_code(const struct parsed_identify_fields *i,
+                                              enum gateway_close_code code, struct arena *arena)
 {
     struct buf names;
 

@@ -41,8 +41,8 @@ enum gateway_close_code identify_fields_get_close_code(const struct parsed_ident
 uint32_t identify_fields_get_intents(const struct parsed_identify_fields *i);
 const char *get_reason_of_identify_close_code(enum gateway_close_code code);
 /* Returns a sentence for the traffic log: why the socket is closed, how to fix the client. */
-struct str identify_fields_get_close_cause(const struct parsed_identify_fields *i,
-                                           enum gateway_close_code code, struct arena *arena);
+struct str identify_fields_explain_close_code(const struct parsed_identify_fields *i,
+                                              enum gateway_close_code code, struct arena *arena);
 void identify_fields_free(struct parsed_identify_fields *i);
 
 /* Reads the data of READY from the store and sends READY. */

@@ -55,7 +55,7 @@ static void refuse_identify(struct parsed_identify_fields *i, enum gateway_close
     if (code)
         gateway_socket_refuse(p, code, get_reason_of_identify_close_code(code),
                               &i->authentication.caller,
-                              identify_fields_get_close_cause(i, code, p->gateway_loop->arena));
+                              identify_fields_explain_close_code(i, code, p->gateway_loop->arena));
     else
         session_invalidate_and_end(p);
     identify_fields_free(i);
@@ -92,7 +92,7 @@ static void begin_session_start_write(struct gateway_loop *h, snowflake bot_id)
                                                   .done = on_session_start_written };
     n->bot_id = bot_id;
     n->day = current_day_number();
-    begin_unordered_session_read(h, &n->store_write);
+    begin_unordered_session_store_read(h, &n->store_write);
 }
 
 static void copy_client_address(const struct gateway_socket *p, struct payload_recipient *v)

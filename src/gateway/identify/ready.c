@@ -75,7 +75,7 @@ static void write_login_ids_json(const struct session *s, struct json_writer *j)
 {
     char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
 
-    login_write_public_ids(s->caller.session, uuid, hash);
+    login_session_write_public_ids(s->caller.session, uuid, hash);
     json_write_name(j, "static_client_session_id");
     json_write_text(j, str_of(uuid));
     json_write_name(j, "auth_session_id_hash");
@@ -195,7 +195,7 @@ static enum err write_ready_json(struct parsed_identify_fields *i, struct tx *tx
     if (!e && !v->bot) {
         json_write_name(out, "sessions");
         write_session_list_json(g, v->user_id, out);
-        ready_event_writer_write_event(v->ready_writer, g, &i->friends, out, more);
+        ready_event_writer_write_collected_lists(v->ready_writer, g, &i->friends, out, more);
     }
     json_end_object(out);
     return e;
@@ -317,7 +317,7 @@ static void repeat_ready_read(struct parsed_identify_fields *i, struct gateway_l
     allocate_guild_subscription_data(i, i->guilds.count);
     for (size_t k = 0; k < i->guild_setup_count; k++)
         guild_subscription_data_init(h, all[k].guild_id, &i->guild_setups[k]);
-    begin_unordered_session_read(h, &i->store_read);
+    begin_unordered_session_store_read(h, &i->store_read);
 }
 
 static bool ready_is_outdated(const struct parsed_identify_fields *i, const struct gateway_loop *h)
@@ -387,5 +387,5 @@ void begin_sending_ready(struct parsed_identify_fields *i, struct gateway_loop *
     i->store_read.done = on_ready_read;
     i->store_read.in_background = i->guild_setup_count > MANY_GUILDS_FOR_LOOP;
     i->store_read.owner = i->viewer.user_id;
-    begin_ordered_session_read(h, &i->store_read);
+    begin_ordered_session_store_read(h, &i->store_read);
 }

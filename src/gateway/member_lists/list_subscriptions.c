@@ -220,7 +220,7 @@ void member_list_subscription_moves_begin(struct member_table *r)
     map_clear(&r->move.moved_to);
 }
 
-bool move_some_member_list_subscriptions(struct member_table *r)
+bool move_member_list_subscription_batch(struct member_table *r)
 {
     r->move.moving = visit_list_subscriptions(r, move_list_subscription);
     if (!r->move.moving)
@@ -235,7 +235,7 @@ static bool end_list_subscription(struct member_table *r, struct member_list_sub
     return true;
 }
 
-bool end_some_member_list_subscriptions(struct member_table *r)
+bool end_member_list_subscription_batch(struct member_table *r)
 {
     return visit_list_subscriptions(r, end_list_subscription);
 }
@@ -334,7 +334,7 @@ static void begin_adding_session_to_lists(struct session *s)
     post_adding_session_to_lists(e);
 }
 
-void member_lists_on_session_arrived(struct session *s)
+void member_lists_on_session_moved_to_loop(struct session *s)
 {
     queue_presence_check_in_member_lists(s);
     if (!linked_list_is_empty(&s->lists))
@@ -461,7 +461,7 @@ static bool parse_list_ranges(const struct list *in, struct member_list_row_rang
 static bool apply_guild_subscription_request(struct session *s, snowflake guild_id,
                                              const struct guild_subscription *in)
 {
-    const struct requested_list_channel *c = in->channels.items;
+    const struct requested_member_list_channel *c = in->channels.items;
     const snowflake *threads = in->thread_member_lists.items;
 
     for (size_t i = 0; i < in->channels.count; i++) {

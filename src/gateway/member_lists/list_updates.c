@@ -288,7 +288,7 @@ static void begin_list_update_read(struct member_table *r, enum list_update_kind
     r->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = read_list_update,
                                                  .done = on_list_update_read };
-    begin_unordered_session_read(r->gateway_loop, &r->store_read);
+    begin_unordered_session_store_read(r->gateway_loop, &r->store_read);
 }
 
 /* Sends the rows to a session. If the session is disconnected or has unsent events, it is marked to
@@ -347,7 +347,7 @@ static void list_window_finish_round(struct member_table *r)
     member_list_update_free(r);
 }
 
-bool send_some_member_list_updates(struct member_table *r)
+bool send_member_list_update_batch(struct member_table *r)
 {
     if (!r->update) {
         struct member_list_window *f = find_window_not_sent_this_round(r);

@@ -36,7 +36,7 @@ void member_lists_on_presence_change(struct gateway *g, snowflake guild_id, snow
  * loop and keeps its subscriptions. */
 void member_lists_remove_session(struct session *s, bool ends);
 /* Called when the session has arrived on its new loop and is subscribed to its guilds. */
-void member_lists_on_session_arrived(struct session *s);
+void member_lists_on_session_moved_to_loop(struct session *s);
 void member_lists_free(struct gateway_loop *h);
 /* Serialise and deserialise member list subscriptions of a session that moves to another process.
  */

@@ -75,7 +75,7 @@ void member_list_remove_all_members(struct channel_member_list *l)
 static bool member_belongs_to_list(const struct channel_member_list *l, const struct guild_view *v,
                                    const struct ordered_member *m)
 {
-    struct permission_input who = {
+    struct permission_computation_input who = {
         .guild_id = v->guild_id,
         .user_id = m->user_id,
         .owner = v->owner_id == m->user_id,
@@ -105,7 +105,7 @@ static struct channel_member_list *find_unbuilt_member_list(const struct member_
 
 /* Builds member lists in several tasks. No member is added to the table or removed from it
  * meanwhile, so the position l->at stays valid between tasks. */
-bool build_some_member_lists(struct member_table *r)
+bool build_member_list_batch(struct member_table *r)
 {
     struct channel_member_list *l = find_unbuilt_member_list(r);
     struct ordered_member *some[MEMBERS_PER_BUILD_TASK], *m = NULL;
@@ -139,7 +139,7 @@ static void apply_changes_to_member_list(struct channel_member_list *l)
     for (size_t i = 0; i < r->changed.added_count; i++)
         if (!r->changed.added[i]->gone && member_belongs_to_list(l, v, r->changed.added[i]))
             some[count++] = r->changed.added[i];
-    member_order_remove_marked_members(&l->order);
+    member_order_delete_members_marked_gone(&l->order);
     member_order_insert(&l->order, some, count);
     mem_free(some);
 }

@@ -50,7 +50,7 @@ void member_order_clear(struct member_list_order *o)
     *o = (struct member_list_order){ 0 };
 }
 
-void member_order_remove_marked_members(struct member_list_order *o)
+void member_order_delete_members_marked_gone(struct member_list_order *o)
 {
     size_t retained = 0;
 

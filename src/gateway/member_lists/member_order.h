@@ -34,7 +34,7 @@ struct member_list_order {
 };
 
 void member_order_clear(struct member_list_order *o);
-void member_order_remove_marked_members(struct member_list_order *o);
+void member_order_delete_members_marked_gone(struct member_list_order *o);
 /* Inserts the members `more` at their sorted positions. Sorts the array `more` in place. */
 void member_order_insert(struct member_list_order *o, struct ordered_member **more, size_t count);
 

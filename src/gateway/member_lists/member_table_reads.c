@@ -178,16 +178,16 @@ static void member_table_begin_read(struct member_table *r,
                                     void (*done)(struct session_store_read *l, enum err e))
 {
     r->store_read = (struct session_store_read){ .in_background = true, .run = run, .done = done };
-    begin_unordered_session_read(r->gateway_loop, &r->store_read);
+    begin_unordered_session_store_read(r->gateway_loop, &r->store_read);
 }
 
-bool member_table_begin_reads(struct member_table *r)
+bool member_table_begin_store_reads(struct member_table *r)
 {
     if (r->pending.wants_ids) {
         r->pending.wants_ids = false;
         member_list_subscription_moves_begin(r);
     }
-    if (r->move.moving && move_some_member_list_subscriptions(r)) {
+    if (r->move.moving && move_member_list_subscription_batch(r)) {
         member_table_continue_update_round(r);
         return true;
     }

@@ -45,8 +45,9 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_init(&r->changed_members);
     map_init(&r->move.moved_to);
     map_set_value(&h->member_tables->map, guild_id, r);
-    /* Record changed members from now on. member_table_begin_reads reads the current members. */
-    guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
+    /* Record changed members from now on. member_table_begin_store_reads reads the current members.
+     */
+    guild_record_whether_member_lists_exist(&h->gateway->online_members, guild_id, true);
     return r;
 }
 
@@ -79,7 +80,8 @@ static void member_table_unregister(struct member_table *r)
     while (!linked_list_is_empty(&r->lists))
         member_list_free(container_of(r->lists.next, struct channel_member_list, link));
     map_remove_value(&r->gateway_loop->member_tables->map, r->guild_id);
-    guild_set_has_member_lists(&r->gateway_loop->gateway->online_members, r->guild_id, false);
+    guild_record_whether_member_lists_exist(&r->gateway_loop->gateway->online_members, r->guild_id,
+                                            false);
 }
 
 void member_lists_free(struct gateway_loop *h)
@@ -220,14 +222,15 @@ static bool run_next_task_of_update_round(struct member_table *r)
 {
     if (!member_table_get_guild_view(r))
         return false;
-    if (r->reading_members && (member_table_begin_reads(r) || member_table_read_changed_members(r)))
+    if (r->reading_members &&
+        (member_table_begin_store_reads(r) || member_table_read_changed_members(r)))
         return true;
     r->reading_members = false;
     /* If a store read failed, do not send rows; the next update round repeats the read. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
-    return build_some_member_lists(r) || (!r->quick && member_lists_apply_member_changes(r)) ||
-           send_some_member_list_updates(r);
+    return build_member_list_batch(r) || (!r->quick && member_lists_apply_member_changes(r)) ||
+           send_member_list_update_batch(r);
 }
 
 void member_table_continue_update_round(struct member_table *r)
@@ -248,7 +251,7 @@ static void run_member_list_update_round_task(struct loop_message *post)
     }
     if (run_next_task_of_update_round(r))
         return;
-    if (!member_table_get_guild_view(r) && end_some_member_list_subscriptions(r)) {
+    if (!member_table_get_guild_view(r) && end_member_list_subscription_batch(r)) {
         post_member_list_update_round_task(r);
         return;
     }

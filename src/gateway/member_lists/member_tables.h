@@ -34,7 +34,7 @@ struct member_list_subscription {
     uint32_t count;
     struct member_list_window *window;
     uint64_t round; /* number of the last update round in which this subscription was handled */
-    uint64_t moves; /* member_list_subscription_moves.moves when this was last checked */
+    uint64_t moves; /* member_list_subscription_move_progress.moves when this was last checked */
     bool fresh;     /* the client needs all rows */
 };
 
@@ -67,7 +67,7 @@ struct channel_member_list {
 };
 
 /* Changes that the next update round of a member table must process. */
-struct member_table_pending_work {
+struct member_table_pending_changes {
     struct map changed_members; /* user id -> enum member_table_change */
     bool wants_roles, wants_members, wants_ids;
     bool fresh; /* a new subscription has not received its first rows */
@@ -76,7 +76,7 @@ struct member_table_pending_work {
 };
 
 /* Progress of moving subscriptions to other member lists after a change of permissions. */
-struct member_list_subscription_moves {
+struct member_list_subscription_move_progress {
     bool moving;    /* moves are in progress */
     uint64_t moves; /* number of times that subscriptions were moved */
     /* channel id -> struct channel_member_list, while subscriptions are moved */
@@ -90,7 +90,7 @@ struct member_table_changes {
 };
 
 /* Data that the current update round of a member table reads from the store. */
-struct member_table_read {
+struct member_table_store_read {
     bool failed_roles, failed_members; /* the store read of roles or members failed */
     snowflake reading[MEMBERS_PER_READ];
     size_t reading_count;
@@ -108,14 +108,14 @@ struct member_table {
     snowflake ranks[LIST_GROUPS_MAX]; /* hoisted roles, highest first */
     uint32_t rank_count;
 
-    struct member_table_pending_work pending;
+    struct member_table_pending_changes pending;
 
     /* The following fields describe the current update round. */
     bool running, quick;
-    struct member_table_read read;
+    struct member_table_store_read read;
     /* the update round is reading members; it updates the member lists afterwards */
     bool reading_members;
-    struct member_list_subscription_moves move;
+    struct member_list_subscription_move_progress move;
     uint64_t round;
     int64_t began;       /* start of the round (clock_monotonic_ns) */
     int64_t sent_bytes;  /* bytes sent since the last pause */
@@ -155,7 +155,7 @@ void member_table_continue_update_round(struct member_table *r);
 /* --- member_table_reads.c ------------------------------------------------------------- */
 
 /* Tasks of an update round, which run in this order. Each returns false if it had nothing to do. */
-bool member_table_begin_reads(struct member_table *r);
+bool member_table_begin_store_reads(struct member_table *r);
 bool member_table_read_changed_members(struct member_table *r);
 uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m);
 
@@ -166,17 +166,17 @@ struct channel_member_list *member_list_get_or_create(struct member_table *r, sn
 void member_list_free(struct channel_member_list *l);
 /* Removes all members from a member list, so that it is built again from the member table. */
 void member_list_remove_all_members(struct channel_member_list *l);
-/* Tasks of an update round. build_some_member_lists builds new member lists;
+/* Tasks of an update round. build_member_list_batch builds new member lists;
  * member_lists_apply_member_changes updates the existing ones. They return false if they had
  * nothing to do. */
-bool build_some_member_lists(struct member_table *r);
+bool build_member_list_batch(struct member_table *r);
 bool member_lists_apply_member_changes(struct member_table *r);
 
 /* --- list_updates.c ------------------------------------------------------------------- */
 
-/* send_some_member_list_updates is a task of an update round. member_list_update_free frees the
+/* send_member_list_update_batch is a task of an update round. member_list_update_free frees the
  * encoded rows of an aborted round. */
-bool send_some_member_list_updates(struct member_table *r);
+bool send_member_list_update_batch(struct member_table *r);
 void member_list_update_free(struct member_table *r);
 
 /* --- list_subscriptions.c ------------------------------------------------------------- */
@@ -188,11 +188,11 @@ bool member_list_subscription_can_view_channel(const struct member_list_subscrip
 void member_list_subscription_set_needs_all_rows(struct member_list_subscription *u, bool fresh);
 void member_list_window_free(struct member_list_window *f);
 /* Move subscriptions to other member lists after overwrites have changed, in steps.
- * move_some_member_list_subscriptions returns false when all subscriptions are moved. */
+ * move_member_list_subscription_batch returns false when all subscriptions are moved. */
 void member_list_subscription_moves_begin(struct member_table *r);
-bool move_some_member_list_subscriptions(struct member_table *r);
+bool move_member_list_subscription_batch(struct member_table *r);
 /* Ends some subscriptions to member lists of a guild, because no session of this loop is in the
  * guild any more. Returns false when all subscriptions have ended. */
-bool end_some_member_list_subscriptions(struct member_table *r);
+bool end_member_list_subscription_batch(struct member_table *r);
 
 #endif

@@ -211,7 +211,7 @@ static void handle_request_last_messages(struct gateway_socket *p, int op, struc
 
 enum { BEFORE_IDENTIFY_HEARTBEAT = OP_BEFORE_IDENTIFY | OP_IS_HEARTBEAT };
 
-const struct opcode_row opcode_rows[] = {
+const struct gateway_opcode_declaration opcode_rows[] = {
     { OP_HEARTBEAT, "heartbeat", BEFORE_IDENTIFY_HEARTBEAT, NULL, handle_heartbeat_opcode },
     { OP_IDENTIFY, "identify", OP_BEFORE_IDENTIFY, &type_identify, handle_identify_opcode },
     { OP_PRESENCE, "presence update", 0, &type_presence, handle_presence_update_opcode },
@@ -260,9 +260,9 @@ const struct opcode_row opcode_rows[] = {
     { 0 },
 };
 
-const struct opcode_row *opcode_find(int64_t op)
+const struct gateway_opcode_declaration *opcode_find(int64_t op)
 {
-    for (const struct opcode_row *r = opcode_rows; r->name; r++)
+    for (const struct gateway_opcode_declaration *r = opcode_rows; r->name; r++)
         if (r->op == op)
             return r;
     return NULL;

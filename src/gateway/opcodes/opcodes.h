@@ -7,9 +7,10 @@
 
 #include "gateway/sessions/gateway_socket.h"
 
-const struct opcode_row *opcode_find(int64_t op); /* NULL if the opcode is unknown */
+const struct gateway_opcode_declaration *opcode_find(
+    int64_t op); /* NULL if the opcode is unknown */
 /* The table of opcodes, exported for tests; it ends with a row without a name. */
-extern const struct opcode_row opcode_rows[];
+extern const struct gateway_opcode_declaration opcode_rows[];
 
 void handle_request_members_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);
 void handle_search_recent_members_opcode(struct gateway_socket *p, int op, struct str raw,

@@ -393,7 +393,7 @@ void session_directory_run_every_second(struct session_directory *d)
     struct buf out;
 
     while ((r = remove_moved_session_not_resumed(d))) {
-        session_directory_on_session_lost(d, r->bytes);
+        session_directory_on_moved_session_expired(d, r->bytes);
         published_session_free(r);
     }
     pthread_mutex_lock(&d->lock);

@@ -48,7 +48,7 @@ void session_directory_send_all_sessions(struct session_directory *d);
 void session_directory_run_every_second(struct session_directory *d);
 /* Called when a session that moved away was not resumed in time on any node: announces the user's
  * presence to the users who saw the session online. */
-void session_directory_on_session_lost(struct session_directory *d, struct str record);
+void session_directory_on_moved_session_expired(struct session_directory *d, struct str record);
 void session_directory_nodes_free(struct session_directory *d);
 
 #endif

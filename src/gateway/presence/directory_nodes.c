@@ -384,7 +384,7 @@ static void begin_lost_session_friends_read(struct loop_message *post)
 
     f->store_read = (struct session_store_read){ .run = read_friends_of_lost_session,
                                                  .done = on_lost_session_friends_read };
-    begin_unordered_session_read(f->gateway_loop, &f->store_read);
+    begin_unordered_session_store_read(f->gateway_loop, &f->store_read);
 }
 
 static void notify_lost_session_friends(struct gateway *g, snowflake user_id)
@@ -401,7 +401,7 @@ static void notify_lost_session_friends(struct gateway *g, snowflake user_id)
     pthread_mutex_unlock(&g->publishing);
 }
 
-void session_directory_on_session_lost(struct session_directory *d, struct str record)
+void session_directory_on_moved_session_expired(struct session_directory *d, struct str record)
 {
     struct serialized_data_reader in = { .rest = record };
     struct remote_session *r = read_session_record(&in);

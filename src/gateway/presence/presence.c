@@ -234,7 +234,7 @@ void presence_on_session_change(struct session *s, bool ending)
     t->shard_id = s->options.shard_id;
     t->shard_count = s->options.shard_count;
     t->presence = l;
-    begin_unordered_session_read(s->gateway_loop, &t->store_read);
+    begin_unordered_session_store_read(s->gateway_loop, &t->store_read);
 }
 
 void presence_announce_to_guild(struct session *s, snowflake guild_id)

@@ -26,7 +26,7 @@ static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint3
     return session_owner_rows_prune(tx, identity, &with_journal, grace_ms, now);
 }
 
-enum err prune_session_rows_at_start_or_stop(const struct gateway *g, struct tx *tx)
+enum err delete_session_rows_of_dead_and_own_node(const struct gateway *g, struct tx *tx)
 {
     return prune_session_rows(g, tx, cluster_node_identity(g->cluster),
                               cluster_has_no_other_nodes(g->cluster) ? 0 : SESSION_EXPIRY_MS);
@@ -57,7 +57,7 @@ static void begin_session_pruning(struct loop_message *post)
                                                   .own_rows = true,
                                                   .run = run_session_pruning,
                                                   .done = on_session_pruning_done };
-    begin_unordered_session_read(p->gateway_loop, &p->store_write);
+    begin_unordered_session_store_read(p->gateway_loop, &p->store_write);
 }
 
 void gateway_prune_dead_node_sessions(struct gateway *g)

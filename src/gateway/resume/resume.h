@@ -49,7 +49,7 @@ struct gateway_socket;
 void handle_resume_opcode(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 /* Moves the sessions of this loop that other loops or nodes requested, if they can leave now. */
-void release_sessions_requested_by_others(struct gateway_loop *h);
+void release_requested_sessions(struct gateway_loop *h);
 
 /* Handle messages of other nodes, in the order of the event log, on any thread.
  * handle_session_release_request handles the request of a node for a session that this node may

@@ -40,7 +40,7 @@ static uint64_t first_retained_event(struct session_transfer *h, const struct se
                                       s->resume.delivered_elsewhere);
 }
 
-bool session_transfer_find_unread_entries(struct session_transfer *h, const struct session *s)
+bool session_transfer_find_unread_log_entries(struct session_transfer *h, const struct session *s)
 {
     struct gateway_event *n;
 
@@ -57,9 +57,9 @@ static void add_event_of_entry(void *arg, struct gateway_event *n)
     event_list_add(arg, n);
 }
 
-enum err session_transfer_read_unread_entries(struct session_transfer *h, struct tx *tx)
+enum err session_transfer_read_unread_log_entries(struct session_transfer *h, struct tx *tx)
 {
-    struct unread_entries_of_transfer *u = &h->unread;
+    struct unread_log_entries_of_session_transfer *u = &h->unread;
     enum err e = OK;
 
     event_list_remove_all(&u->events); /* the store may run this function again */
@@ -85,7 +85,7 @@ static void add_missed_event(struct session_transfer *h, const struct session *s
 }
 
 /* Both lists are ordered by event numbers. */
-bool session_transfer_merge_unread_entries(struct session_transfer *h, const struct session *s)
+bool session_transfer_merge_unread_log_entries(struct session_transfer *h, const struct session *s)
 {
     const struct event_list *read = &h->unread.events;
     struct gateway_event *n;
@@ -101,11 +101,11 @@ bool session_transfer_merge_unread_entries(struct session_transfer *h, const str
     while (next < read->count)
         add_missed_event(h, s, read->items[next++]);
     h->since = retained_events_end(&h->to->resume.retained);
-    session_transfer_clear_unread_entries(h);
+    session_transfer_clear_unread_log_entries(h);
     return h->unread.complete;
 }
 
-void session_transfer_clear_unread_entries(struct session_transfer *h)
+void session_transfer_clear_unread_log_entries(struct session_transfer *h)
 {
     struct event_list *lists[] = { &h->unread.entries, &h->unread.events };
 

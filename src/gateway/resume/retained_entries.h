@@ -9,12 +9,12 @@
 #include "gateway/resume/session_transfer.h"
 
 /* Finds the retained entries that the session needs. Returns false if there are none. */
-bool session_transfer_find_unread_entries(struct session_transfer *h, const struct session *s);
+bool session_transfer_find_unread_log_entries(struct session_transfer *h, const struct session *s);
 /* Reads these entries. Runs in a read transaction, on any thread. */
-enum err session_transfer_read_unread_entries(struct session_transfer *h, struct tx *tx);
+enum err session_transfer_read_unread_log_entries(struct session_transfer *h, struct tx *tx);
 /* Moves the retained events that the session needs, with those of the entries, to h->missed.
  * Returns false if the log did not have an entry. */
-bool session_transfer_merge_unread_entries(struct session_transfer *h, const struct session *s);
-void session_transfer_clear_unread_entries(struct session_transfer *h);
+bool session_transfer_merge_unread_log_entries(struct session_transfer *h, const struct session *s);
+void session_transfer_clear_unread_log_entries(struct session_transfer *h);
 
 #endif

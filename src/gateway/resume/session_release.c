@@ -102,7 +102,7 @@ static void reply_to_release_request(struct session_release *v)
                                                   .run = write_released_session,
                                                   .committed = on_session_release_committed,
                                                   .done = on_session_release_done };
-    begin_unordered_session_read(v->gateway_loop, &v->store_write);
+    begin_unordered_session_store_read(v->gateway_loop, &v->store_write);
 }
 
 static void serialize_and_release_session(struct session_release *v, struct session *s)

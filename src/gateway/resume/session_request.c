@@ -101,7 +101,8 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
     const struct gateway *g = q->store_read.gateway_loop->gateway;
     bool recovered = q->state == REQUEST_FOUND_CRASHED;
 
-    if (!read_last_sent_event_number(q->bytes, &q->seen) || (q->seen >= q->begun && !recovered))
+    if (!serialized_session_read_last_sent_event(q->bytes, &q->seen) ||
+        (q->seen >= q->begun && !recovered))
         return OK;
     uint64_t last = recovered && q->seen > q->begun ? q->seen : q->begun;
     q->missed = missed_event_range_init(q->seen, last, recovered);
@@ -292,7 +293,7 @@ static void session_request_end(struct session_request *q)
         session_transfer_deserialize(h, bytes, SESSION_ARRIVING);
     else if (q->state == REQUEST_FOUND_CRASHED)
         session_transfer_deserialize(h, bytes, SESSION_RECOVERED);
-    registry_set_arriving_loop(h->to->gateway, h->resumption->number, NULL);
+    registry_set_loop_of_arriving_session(h->to->gateway, h->resumption->number, NULL);
     buf_clear(&q->copy);
     map_clear(&q->without_copy);
     mem_free(q);
@@ -330,7 +331,7 @@ static void begin_missed_events_page_read(struct session_request *q)
     q->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = run_missed_events_page_read,
                                                  .done = on_missed_events_page_read };
-    begin_unordered_session_read(q->transfer->to, &q->store_read);
+    begin_unordered_session_store_read(q->transfer->to, &q->store_read);
 }
 
 /* Thousands of events may be missed, so they are read in pages, in the background. */
@@ -394,7 +395,7 @@ static void session_request_begin_store_read(struct session_request *q)
                                                  .run = run_session_request,
                                                  .committed = on_session_request_committed,
                                                  .done = on_session_request_done };
-    begin_unordered_session_read(q->transfer->to, &q->store_read);
+    begin_unordered_session_store_read(q->transfer->to, &q->store_read);
 }
 
 /* While the gateway stops, no read begins, because nothing waits for its end. */
@@ -415,7 +416,7 @@ void begin_fetching_session_from_other_node(struct resume_request *r)
         here->begun > here->gateway->first_number ? here->begun : here->gateway->first_number;
     q->transfer = session_transfer_new(r, NULL);
     map_init(&q->without_copy);
-    registry_set_arriving_loop(here->gateway, r->number, here);
+    registry_set_loop_of_arriving_session(here->gateway, r->number, here);
     linked_list_append(&here->resume.requests, &q->link);
     map_set_value(&here->resume.requests_by_number, r->number, q);
     session_request_begin_store_read(q);

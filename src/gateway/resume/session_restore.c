@@ -82,5 +82,5 @@ void begin_restoring_suspended_session(struct resume_request *r)
     x->store_read = (struct session_store_read){ .writes = true,
                                                  .run = run_session_restore,
                                                  .done = on_session_restore_done };
-    begin_unordered_session_read(here, &x->store_read);
+    begin_unordered_session_store_read(here, &x->store_read);
 }

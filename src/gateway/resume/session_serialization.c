@@ -197,7 +197,7 @@ void serialize_recovered_session(const struct found_journal_session *entry, uint
     serialize_u64(out, 0); /* no dispatches */
 }
 
-bool read_last_sent_event_number(struct str bytes, uint64_t *ret)
+bool serialized_session_read_last_sent_event(struct str bytes, uint64_t *ret)
 {
     struct serialized_data_reader r = { .rest = bytes };
 

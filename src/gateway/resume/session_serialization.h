@@ -36,7 +36,7 @@ void serialize_recovered_session(const struct found_journal_session *entry, uint
                                  const struct list *guilds, struct buf *out);
 
 /* Reads from a serialised session the number of the last event that was sent to it. */
-bool read_last_sent_event_number(struct str bytes, uint64_t *ret);
+bool serialized_session_read_last_sent_event(struct str bytes, uint64_t *ret);
 
 /* Creates a session that is in no list and has no subscriptions; the caller must call
  * session_attach_to_loop next. Returns NULL if the bytes are malformed, or belong to another

@@ -95,7 +95,7 @@ static void on_session_transfer_requested(struct loop_message *post)
     struct session_transfer *h = container_of(post, struct session_transfer, post);
 
     linked_list_append(&h->from->resume.leaving_transfers, &h->link);
-    release_sessions_requested_by_others(h->from);
+    release_requested_sessions(h->from);
 }
 
 /* Returns whether the session can leave its loop. It stays while the store is read for it, because
@@ -114,7 +114,7 @@ static bool session_can_leave_its_loop(const struct session_transfer *o, struct 
            !(s && session_task_is_running(s));
 }
 
-void release_sessions_requested_by_others(struct gateway_loop *h)
+void release_requested_sessions(struct gateway_loop *h)
 {
     struct list_link *at = h->resume.leaving_transfers.next;
 
@@ -163,7 +163,7 @@ static void session_transfer_end(struct session_transfer *h, struct session *s)
     for (size_t i = 0; i < h->missed_count; i++)
         gateway_event_unref(h->missed[i]);
     mem_free(h->missed);
-    session_transfer_clear_unread_entries(h);
+    session_transfer_clear_unread_log_entries(h);
     visible_channels_clear(&h->visible_before);
     visible_channels_clear(&h->channel_changes);
     mem_free(h);
@@ -214,7 +214,7 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
         /* If a newer connection has already resumed the session, do not disconnect it. */
         if (!s->socket)
             session_on_socket_closed(s);
-        member_lists_on_session_arrived(s);
+        member_lists_on_session_moved_to_loop(s);
     }
     session_transfer_end(h, s);
     event_queue_deliver_events(to);
@@ -329,12 +329,12 @@ static void continue_arrival(struct session_transfer *h, struct session *s)
         .run = read_channels_with_new_visibility,
         .done = on_channels_with_new_visibility_read,
     };
-    begin_unordered_session_read(h->to, &h->store_read);
+    begin_unordered_session_store_read(h->to, &h->store_read);
 }
 
 static enum err read_unread_entries_of_transfer(struct session_store_read *l, struct tx *tx)
 {
-    return session_transfer_read_unread_entries(
+    return session_transfer_read_unread_log_entries(
         container_of(l, struct session_transfer, store_read), tx);
 }
 
@@ -343,7 +343,7 @@ static void on_unread_entries_of_transfer_read(struct session_store_read *l, enu
     struct session_transfer *h = container_of(l, struct session_transfer, store_read);
     struct session *s = registry_find_session_on_loop(l->gateway_loop, h->resumption->number);
 
-    if (s && !e && session_transfer_merge_unread_entries(h, s)) {
+    if (s && !e && session_transfer_merge_unread_log_entries(h, s)) {
         continue_arrival(h, s);
         return;
     }
@@ -362,7 +362,7 @@ static void begin_reading_unread_entries(struct session_transfer *h)
         .run = read_unread_entries_of_transfer,
         .done = on_unread_entries_of_transfer_read,
     };
-    begin_unordered_session_read(h->to, &h->store_read);
+    begin_unordered_session_store_read(h->to, &h->store_read);
 }
 
 static void on_guild_permissions_read(struct session_store_read *l, enum err e)
@@ -372,7 +372,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
 
     if (!e && guild_permissions_are_outdated(h)) {
         init_guild_permissions_read(h);
-        begin_unordered_session_read(h->to, &h->store_read);
+        begin_unordered_session_store_read(h->to, &h->store_read);
         return;
     }
     session_attach_to_loop(s, h->to);
@@ -382,7 +382,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
         return;
     }
     subscribe_transferred_session(h, s);
-    if (session_transfer_find_unread_entries(h, s))
+    if (session_transfer_find_unread_log_entries(h, s))
         begin_reading_unread_entries(h);
     else
         continue_arrival(h, s);
@@ -417,8 +417,8 @@ void session_transfer_finish_on_target_loop(struct session_transfer *h)
      * Otherwise this loop's guild view would lack the event, and the comparison of visible channels
      * would undo its changes. Sessions of another process do not wait, because its event numbers
      * are not comparable. */
-    begin_session_read_after_event(h->to, &h->store_read,
-                                   h->from ? h->session->resume.delivered_elsewhere : 0);
+    begin_session_store_read_after_event(h->to, &h->store_read,
+                                         h->from ? h->session->resume.delivered_elsewhere : 0);
 }
 
 static void on_session_arrival_posted(struct loop_message *post)

@@ -31,7 +31,7 @@ struct event_list {
 };
 
 /* Retained log entries that the loop has not read and the session needs (retained_entries.h). */
-struct unread_entries_of_transfer {
+struct unread_log_entries_of_session_transfer {
     struct event_list entries, events; /* the entries; the events that were read for them */
     int64_t settled;                   /* last log position that this node has delivered */
     bool complete;                     /* the log had all entries */
@@ -62,7 +62,7 @@ struct session_transfer {
         *missed;
     size_t missed_count, missed_cap;
     size_t missed_at; /* number of `missed` events that were sent */
-    struct unread_entries_of_transfer unread;
+    struct unread_log_entries_of_session_transfer unread;
     uint64_t recent_at; /* index of the next retained event to send */
 };
 
@@ -89,7 +89,7 @@ void session_close_connection(struct session *s);
 
 /* In session_request.c: requests the session from another node, or reads it from the store. */
 void begin_fetching_session_from_other_node(struct resume_request *r);
-/* session_release.c: called by release_sessions_requested_by_others. */
+/* session_release.c: called by release_requested_sessions. */
 void continue_pending_session_releases(struct gateway_loop *h);
 /* In session_restore.c: reads a session from the store that was suspended before a restart. */
 void begin_restoring_suspended_session(struct resume_request *r);

@@ -141,7 +141,7 @@ static enum err mark_suspended_sessions_complete(struct tx *tx, void *arg)
 {
     struct gateway *g = arg;
 
-    return g->cluster ? prune_session_rows_at_start_or_stop(g, tx)
+    return g->cluster ? delete_session_rows_of_dead_and_own_node(g, tx)
                       : suspended_session_rows_mark_complete(tx);
 }
 
@@ -179,7 +179,7 @@ static enum err consume_suspension_complete_mark(struct tx *tx, void *arg)
 
 static enum err prune_sessions_at_start(struct tx *tx, void *arg)
 {
-    return prune_session_rows_at_start_or_stop(arg, tx);
+    return delete_session_rows_of_dead_and_own_node(arg, tx);
 }
 
 void gateway_allow_resume_of_suspended_sessions(struct gateway *g)

@@ -10,6 +10,6 @@ struct gateway;
 void suspend_all_sessions(struct gateway *g, unsigned loops);
 /* In prune_sessions.c: deletes the session rows of dead nodes and of this node. At the start, rows
  * of this node come from its previous run. */
-enum err prune_session_rows_at_start_or_stop(const struct gateway *g, struct tx *tx);
+enum err delete_session_rows_of_dead_and_own_node(const struct gateway *g, struct tx *tx);
 
 #endif

@@ -58,7 +58,7 @@ static void send_encoded_dispatch(struct background_encoding *x)
     message_encoder_return_from_thread(p, &x->coder);
     send_delayed_opcode_messages(p);
     if (same)
-        session_send_waiting_events(s);
+        session_send_events_from_replay_buffer(s);
 }
 
 static void on_encoding_done(uv_work_t *w, int status)

@@ -54,7 +54,7 @@ static struct delayed_events *delayed_events_new(struct gateway_loop *h)
     return d;
 }
 
-bool delay_event_batch(struct gateway_loop *h, struct loop_event_batch *p)
+bool event_batch_delay_if_needed(struct gateway_loop *h, struct loop_event_batch *p)
 {
     int64_t delay = configured_delay_ns(h);
 
@@ -81,7 +81,7 @@ static void on_delay_timer_closed(uv_handle_t *handle)
     mem_free(handle->data);
 }
 
-void delayed_events_release(struct gateway_loop *h)
+void delayed_events_discard(struct gateway_loop *h)
 {
     struct delayed_events *d = h->queue.delays;
 

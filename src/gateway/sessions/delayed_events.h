@@ -11,10 +11,10 @@ struct loop_event_batch;
 /* Delays a batch of events if a delay is set or earlier events are still delayed: passes it to
  * event_queue_append after the delay, and returns true. If the result is false, the caller must
  * queue the batch. Must be called on the loop of h. */
-bool delay_event_batch(struct gateway_loop *h, struct loop_event_batch *p);
+bool event_batch_delay_if_needed(struct gateway_loop *h, struct loop_event_batch *p);
 /* Returns whether any batch is delayed. */
 bool has_delayed_events(const struct gateway_loop *h);
 /* Frees the delayed batches without delivering their events. */
-void delayed_events_release(struct gateway_loop *h);
+void delayed_events_discard(struct gateway_loop *h);
 
 #endif

@@ -21,7 +21,7 @@ void event_queue_on_batch_posted(struct loop_message *post)
     struct loop_event_batch *p = container_of(post, struct loop_event_batch, post);
     struct gateway_loop *h = p->gateway_loop;
 
-    if (delay_event_batch(h, p))
+    if (event_batch_delay_if_needed(h, p))
         return;
     event_queue_append(h, p);
     event_queue_deliver_events(h);
@@ -80,7 +80,7 @@ static void begin_delivery_of_next_event(struct gateway_loop *h)
         gateway_upcalls.lists_on_event(h, n);
 }
 
-void event_queue_set_delivered(struct gateway_loop *h, uint64_t number)
+void event_queue_record_delivered_number(struct gateway_loop *h, uint64_t number)
 {
     const struct loop_resume_state *r = &h->resume;
 
@@ -98,7 +98,7 @@ static void continue_delivery_of_current_event(struct gateway_loop *h)
     release_current_event_batch(h);
     h->queue.sending = false;
     loop_event_time_is_used_up(h, TICKS_PER_EVENT);
-    event_queue_set_delivered(h, h->begun);
+    event_queue_record_delivered_number(h, h->begun);
 }
 
 void event_queue_prepend(struct gateway_loop *h, struct event_batch *b)
@@ -127,9 +127,10 @@ static bool begin_reads_or_deliver_event(struct gateway_loop *h)
 {
     if (h->queue.sending) {
         continue_delivery_of_current_event(h);
-    } else if ((!h->queue.first || h->queue.was_delayed) && next_ordered_session_read_is_due(h)) {
+    } else if ((!h->queue.first || h->queue.was_delayed) &&
+               next_ordered_session_store_read_is_due(h)) {
         h->queue.was_delayed = false;
-        begin_due_ordered_session_reads(h);
+        begin_due_ordered_session_store_reads(h);
     } else if (h->queue.first &&
                event_is_unread_log_entry(loop_event_batch_get_first_event(h->queue.first))) {
         gateway_upcalls.pass_unread_entry(h);
@@ -174,7 +175,7 @@ void event_queue_clear(struct gateway_loop *h)
     }
     h->queue.first = NULL;
     h->queue.end = &h->queue.first;
-    delayed_events_release(h);
+    delayed_events_discard(h);
     gateway_upcalls.unread_entries_free(h);
     mem_free(h->queue.delivery);
 }

@@ -38,7 +38,7 @@ void event_queue_append(struct gateway_loop *h,
 /* Removes the first queued event without delivering it. */
 void event_queue_remove_first(struct gateway_loop *h);
 /* Records that the delivery of all events up to this number has ended. */
-void event_queue_set_delivered(struct gateway_loop *h, uint64_t number);
+void event_queue_record_delivered_number(struct gateway_loop *h, uint64_t number);
 /* Inserts a batch before all other batches of one loop. The batch must have an event. */
 void event_queue_prepend(struct gateway_loop *h, struct event_batch *b);
 /* Returns the number of the last queued event. If the queue is empty, returns the number of the

@@ -61,7 +61,7 @@ static void create_loop_timers(struct gateway_loop_timers *t, const struct gatew
     t->invalidated = deadline_list_new(loop, INVALIDATED_MS, true, on_gateway_reidentify_timeout);
     t->away = deadline_list_new(loop, SESSION_EXPIRY_MS, true, on_session_expired);
     t->showing_offline =
-        deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_show_as_offline_due);
+        deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_offline_deadline);
     t->windows = deadline_list_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
     t->cut_off =
         deadline_list_new(loop, CUT_OFF_CHECK_MS, false, close_sockets_if_node_is_isolated);
@@ -103,7 +103,7 @@ static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
 
     iteration_time_budget_reset(&h->budget);
     if (h->framed)
-        shared_frames_release(h->frames);
+        shared_frames_release_events(h->frames);
     h->framed = false;
     if (!linked_list_is_empty(&h->unpublished))
         gateway_upcalls.directory_flush(h);

@@ -124,7 +124,7 @@ void gateway_socket_on_output_sent(struct websocket *ws)
     struct gateway_socket *p = websocket_get_data(ws);
 
     if (p && p->session)
-        session_send_waiting_events(p->session);
+        session_send_events_from_replay_buffer(p->session);
 }
 
 void gateway_socket_attach_session(struct gateway_socket *p, struct session *s)
@@ -155,7 +155,7 @@ void gateway_socket_detach_session(struct gateway_socket *p)
         deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
 }
 
-void gateway_socket_require_identify_soon(struct gateway_socket *p)
+void gateway_socket_start_reidentify_timeout(struct gateway_socket *p)
 {
     if (p->closing)
         return;
@@ -259,8 +259,8 @@ static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
 
 /* Returns an explanation for the traffic log of which fields of a message are wrong. The text never
  * contains the token. */
-static struct str describe_malformed_payload(const struct opcode_row *row, const struct form *form,
-                                             struct arena *arena)
+static struct str describe_malformed_payload(const struct gateway_opcode_declaration *row,
+                                             const struct form *form, struct arena *arena)
 {
     struct buf out;
 
@@ -273,8 +273,8 @@ static struct str describe_malformed_payload(const struct opcode_row *row, const
 }
 
 /* Decodes "d" with the schema in the opcode's table row and calls the row's handler. */
-static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row *row,
-                               struct str raw)
+static void run_opcode_handler(struct gateway_socket *p,
+                               const struct gateway_opcode_declaration *row, struct str raw)
 {
     struct form form = { .arena = p->gateway_loop->arena };
     void *d = NULL;
@@ -300,7 +300,7 @@ static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row
 
 static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
 {
-    const struct opcode_row *row = gateway_upcalls.opcode_find(op);
+    const struct gateway_opcode_declaration *row = gateway_upcalls.opcode_find(op);
     bool unidentified = p->state != SOCKET_HAS_SESSION;
     bool bot = p->session && p->session->bot;
 

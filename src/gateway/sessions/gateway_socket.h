@@ -88,7 +88,7 @@ void gateway_socket_refuse(struct gateway_socket *p, enum gateway_close_code cod
 void gateway_socket_attach_session(struct gateway_socket *p, struct session *s);
 void gateway_socket_detach_session(struct gateway_socket *p);
 /* Closes the socket after 10 s without IDENTIFY, because some clients ignore op 9 after READY. */
-void gateway_socket_require_identify_soon(struct gateway_socket *p);
+void gateway_socket_start_reidentify_timeout(struct gateway_socket *p);
 void gateway_socket_on_identify(struct gateway_socket *p); /* called for IDENTIFY and RESUME */
 void gateway_socket_on_heartbeat(struct gateway_socket *p);
 void on_gateway_hello_due(struct deadline *d);
@@ -97,13 +97,13 @@ void on_gateway_heartbeat_overdue(struct deadline *d);
 void on_gateway_heartbeat_timeout(struct deadline *d);
 void on_gateway_reidentify_timeout(struct deadline *d);
 
-enum opcode_flags {
+enum gateway_opcode_flags {
     OP_BEFORE_IDENTIFY = 1, /* allowed before IDENTIFY */
     OP_NOT_FOR_BOTS = 2,    /* ignored if a bot sends it */
     OP_IS_HEARTBEAT = 4,    /* counts as a heartbeat */
 };
 
-struct opcode_row {
+struct gateway_opcode_declaration {
     int op;
     const char *name;
     unsigned flags;

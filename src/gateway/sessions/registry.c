@@ -197,7 +197,8 @@ bool registry_has_session(struct gateway *g, uint64_t number)
     return has;
 }
 
-void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gateway_loop *hub)
+void registry_set_loop_of_arriving_session(struct gateway *g, uint64_t number,
+                                           struct gateway_loop *hub)
 {
     pthread_mutex_lock(&g->lock);
     if (hub)

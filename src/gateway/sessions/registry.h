@@ -156,6 +156,7 @@ void registry_add_remote_session_starts(struct gateway *g, const struct session_
 int64_t current_day_number(void);
 /* Records that the session was requested from another node and will arrive on the loop `hub`. If
  * `hub` is NULL, removes the record. */
-void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gateway_loop *hub);
+void registry_set_loop_of_arriving_session(struct gateway *g, uint64_t number,
+                                           struct gateway_loop *hub);
 
 #endif

@@ -97,7 +97,7 @@ static void send_shared_frame(struct gateway_socket *p, uint64_t seq, struct gat
 {
     struct gateway_loop *h = p->gateway_loop;
 
-    form = wire_format_complete_payload_form(p->dialect, form);
+    form = wire_format_add_payload_form_bits(p->dialect, form);
     if (n->to.kind == AUDIENCE_SESSION && !h->at_once) {
         send_unshared_frame(p, seq, n, form);
         return;

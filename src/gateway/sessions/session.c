@@ -258,7 +258,7 @@ static void send_event_to_socket(struct session *s, uint64_t seq, struct gateway
         send_dispatch_to_client(s->socket, seq, n, form);
 }
 
-void session_send_waiting_events(struct session *s)
+void session_send_events_from_replay_buffer(struct session *s)
 {
     struct gateway_socket *p = s->socket;
 
@@ -373,7 +373,7 @@ void session_replay_events_after(struct session *s, uint64_t seq)
     s->output.sent = seq;
     s->output.replay_end = s->seq;
     s->behind_bytes = 0;
-    session_send_waiting_events(s);
+    session_send_events_from_replay_buffer(s);
     session_deliver_payload(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
 }
 
@@ -381,7 +381,7 @@ void session_invalidate_and_end(struct gateway_socket *p)
 {
     if (p->session) {
         session_end(p->session);
-        gateway_socket_require_identify_soon(p);
+        gateway_socket_start_reidentify_timeout(p);
     } else {
         gateway_socket_detach_session(p);
     }
@@ -440,7 +440,7 @@ static void session_set_presence_shown_offline(struct session *s, bool was_shown
     gateway_upcalls.presence_change(s, false);
 }
 
-void on_session_show_as_offline_due(struct deadline *d)
+void on_session_offline_deadline(struct deadline *d)
 {
     session_set_presence_shown_offline(
         container_of(d, struct session_disconnect_deadlines, show_offline)->session, true);
@@ -465,7 +465,7 @@ void session_detach_from_loop(struct session *s)
     session_disconnect_state_free(s);
     if (s->client_presence)
         deadline_cancel(&s->client_presence->window);
-    session_tasks_detach(s);
+    session_tasks_detach_from_loop(s);
     gateway_upcalls.lists_leave(s, false);
     linked_list_remove(&s->link);
     if (s->sync) {
@@ -481,7 +481,7 @@ void session_attach_to_loop(struct session *s, struct gateway_loop *h)
     pthread_mutex_unlock(&h->gateway->lock);
     s->subscriptions.topics = &h->topics;
     linked_list_append(&h->sessions, &s->link);
-    session_tasks_attach(s);
+    session_tasks_attach_to_loop(s);
     if (s->sync)
         s->sync->round = 0; /* replication rounds are counted per loop */
     journal_replication_mark_session_unsent(s);

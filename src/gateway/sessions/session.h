@@ -95,7 +95,7 @@ struct session_options {
 };
 
 /* The presence that other users see. Its activities are in struct client_presence. */
-struct session_presence {
+struct session_visible_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
     /* True if the session is shown as offline, because it is disconnected. Changed with the
@@ -134,7 +134,7 @@ struct session {
     _Atomic bool revoked; /* the credential was revoked; the session's loop ends the session */
     bool listed;          /* the session is in the registry; used only on the session's loop */
     unsigned char state;  /* enum session_state; set with the gateway's lock held */
-    struct session_presence presence;
+    struct session_visible_presence presence;
     /* The session has member list subscriptions that are not in their lists yet. */
     bool enters_lists;
     unsigned char large_threshold;
@@ -225,13 +225,13 @@ void session_deliver_payload(struct session *s, enum event event, struct str pay
  * the session is invalidated. */
 void session_deliver_payload_buf(struct session *s, enum event event, struct buf *payload);
 /* Sends events from the replay buffer until the socket's buffer is full. */
-void session_send_waiting_events(struct session *s);
+void session_send_events_from_replay_buffer(struct session *s);
 /* Returns whether the session's socket has unsent data. */
 bool session_has_unsent_data(const struct session *s);
 /* Called when the socket of the session was closed. */
 void session_on_socket_closed(struct session *s);
 void on_session_expired(struct deadline *d);
-void on_session_show_as_offline_due(struct deadline *d);
+void on_session_offline_deadline(struct deadline *d);
 /* Called when the client of the session has connected again. */
 void session_on_client_reconnected(struct session *s);
 bool session_shard_has_guild(const struct session *s, snowflake guild_id);

@@ -137,7 +137,7 @@ static void session_task_begin_step(struct gateway_loop *h, struct session_task 
     e->stepping = true;
     e->store_read.owner = e->session->caller.id;
     e->store_read.done = on_session_task_read_done;
-    begin_ordered_session_read(h, &e->store_read);
+    begin_ordered_session_store_read(h, &e->store_read);
 }
 
 /* Runs the next task step of each session that can continue. A session whose socket has a backlog
@@ -184,13 +184,13 @@ bool session_task_is_running(const struct session *s)
     return false;
 }
 
-void session_tasks_detach(struct session *s)
+void session_tasks_detach_from_loop(struct session *s)
 {
     if (s->tasks)
         linked_list_remove(&s->tasks->runnable);
 }
 
-void session_tasks_attach(struct session *s)
+void session_tasks_attach_to_loop(struct session *s)
 {
     session_tasks_continue(s);
 }

@@ -27,8 +27,8 @@ void session_tasks_abort(struct session *s);
 /* Returns whether a task of the session is in a step. A session can move to another loop, with its
  * tasks, only while no task is in a step. */
 bool session_task_is_running(const struct session *s);
-void session_tasks_detach(struct session *s);
-void session_tasks_attach(struct session *s);
+void session_tasks_detach_from_loop(struct session *s);
+void session_tasks_attach_to_loop(struct session *s);
 /* Continues the session's tasks. Called when the socket has sent everything, or is closed. */
 void session_tasks_continue(struct session *s);
 void run_session_tasks_of_loop(struct loop_message *post);

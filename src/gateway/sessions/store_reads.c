@@ -102,13 +102,13 @@ static void begin_session_store_read(struct gateway_loop *h, struct session_stor
     store_submit_work_item(h->gateway->options.store, &l->work);
 }
 
-void begin_unordered_session_read(struct gateway_loop *h, struct session_store_read *l)
+void begin_unordered_session_store_read(struct gateway_loop *h, struct session_store_read *l)
 {
     begin_session_store_read(h, l);
 }
 
-void begin_session_read_after_event(struct gateway_loop *h, struct session_store_read *l,
-                                    uint64_t number)
+void begin_session_store_read_after_event(struct gateway_loop *h, struct session_store_read *l,
+                                          uint64_t number)
 {
     uint64_t last = event_queue_last_number(h);
 
@@ -118,9 +118,9 @@ void begin_session_read_after_event(struct gateway_loop *h, struct session_store
     event_queue_deliver_events(h);
 }
 
-void begin_ordered_session_read(struct gateway_loop *h, struct session_store_read *l)
+void begin_ordered_session_store_read(struct gateway_loop *h, struct session_store_read *l)
 {
-    begin_session_read_after_event(h, l, 0);
+    begin_session_store_read_after_event(h, l, 0);
 }
 
 static struct session_store_read *get_first_ordered_session_read(const struct gateway_loop *h)
@@ -128,15 +128,15 @@ static struct session_store_read *get_first_ordered_session_read(const struct ga
     return container_of(h->reads.waiting.next, struct session_store_read, link);
 }
 
-bool next_ordered_session_read_is_due(const struct gateway_loop *h)
+bool next_ordered_session_store_read_is_due(const struct gateway_loop *h)
 {
     return !linked_list_is_empty(&h->reads.waiting) &&
            get_first_ordered_session_read(h)->after <= h->position;
 }
 
-void begin_due_ordered_session_reads(struct gateway_loop *h)
+void begin_due_ordered_session_store_reads(struct gateway_loop *h)
 {
-    for (int i = 0; i < ORDERED_READS_AT_ONCE && next_ordered_session_read_is_due(h); i++) {
+    for (int i = 0; i < ORDERED_READS_AT_ONCE && next_ordered_session_store_read_is_due(h); i++) {
         struct session_store_read *l = get_first_ordered_session_read(h);
 
         linked_list_remove(&l->link);

@@ -51,20 +51,20 @@ struct session_store_reads {
     bool ahead; /* while done() runs: the read has seen commits whose events are still queued */
 };
 
-void begin_ordered_session_read(struct gateway_loop *h,
-                                struct session_store_read *l); /* starts an ordered read */
+void begin_ordered_session_store_read(struct gateway_loop *h,
+                                      struct session_store_read *l); /* starts an ordered read */
 /* Starts an ordered read after the event with this number was delivered on this loop. Every loop
  * gets every event number. */
-void begin_session_read_after_event(struct gateway_loop *h, struct session_store_read *l,
-                                    uint64_t number);
-void begin_unordered_session_read(
+void begin_session_store_read_after_event(struct gateway_loop *h, struct session_store_read *l,
+                                          uint64_t number);
+void begin_unordered_session_store_read(
     struct gateway_loop *h,
     struct session_store_read *l); /* starts a read during which events are delivered */
 
-/* Called by the event queue. next_ordered_session_read_is_due returns whether the next ordered read
- * may begin, because all events before it were delivered. begin_due_ordered_session_reads starts
- * some of these reads. */
-bool next_ordered_session_read_is_due(const struct gateway_loop *h);
-void begin_due_ordered_session_reads(struct gateway_loop *h);
+/* Called by the event queue. next_ordered_session_store_read_is_due returns whether the next
+ * ordered read may begin, because all events before it were delivered.
+ * begin_due_ordered_session_store_reads starts some of these reads. */
+bool next_ordered_session_store_read_is_due(const struct gateway_loop *h);
+void begin_due_ordered_session_store_reads(struct gateway_loop *h);
 
 #endif

@@ -13,7 +13,7 @@ struct gateway;
 struct gateway_loop;
 struct session;
 
-struct gateway_calls_to_higher_folders {
+struct gateway_upcall_functions {
     /* fanout/dispatch.h */
     void (*event_dispatch_begin)(struct gateway_loop *h, struct gateway_event *n);
     bool (*event_dispatch_continue)(struct gateway_loop *h);
@@ -40,9 +40,9 @@ struct gateway_calls_to_higher_folders {
     void (*moves_continue)(struct gateway_loop *h);
     void (*resume_request_retry)(struct deadline *d);
     /* opcodes/opcodes.h */
-    const struct opcode_row *(*opcode_find)(int64_t op);
+    const struct gateway_opcode_declaration *(*opcode_find)(int64_t op);
 };
 
-extern const struct gateway_calls_to_higher_folders gateway_upcalls;
+extern const struct gateway_upcall_functions gateway_upcalls;
 
 #endif

@@ -30,7 +30,7 @@ struct guild_view *guild_view_new(const struct guild *g, const struct list *chan
     return v;
 }
 
-bool guild_view_free_some_channels(struct guild_view *v, unsigned most)
+bool guild_view_free_channel_batch(struct guild_view *v, unsigned most)
 {
     for (unsigned i = 0; i < most; i++) {
         struct channel_overwrites *p = map_next_value(&v->channels, &v->freed);
@@ -49,7 +49,7 @@ bool guild_view_free_some_channels(struct guild_view *v, unsigned most)
 
 void guild_view_free(struct guild_view *v)
 {
-    while (v && !guild_view_free_some_channels(v, UINT_MAX))
+    while (v && !guild_view_free_channel_batch(v, UINT_MAX))
         ;
 }
 
@@ -145,7 +145,8 @@ static uint64_t compute_base_permissions(const struct guild_view *v,
     return base;
 }
 
-static struct permission_input member_access_from_subscription(struct topic_subscription *seat)
+static struct permission_computation_input member_access_from_subscription(
+    struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
 
@@ -153,7 +154,7 @@ static struct permission_input member_access_from_subscription(struct topic_subs
         seat->base = compute_base_permissions(v, seat);
         seat->version = v->version;
     }
-    return (struct permission_input){
+    return (struct permission_computation_input){
         .guild_id = v->guild_id,
         .user_id = seat->user_id,
         .owner = v->owner_id == seat->user_id,
@@ -164,7 +165,7 @@ static struct permission_input member_access_from_subscription(struct topic_subs
     };
 }
 
-static uint64_t compute_permissions_in_channel(const struct permission_input *who,
+static uint64_t compute_permissions_in_channel(const struct permission_computation_input *who,
                                                const struct guild_view *v, snowflake channel_id,
                                                bool thread)
 {
@@ -177,7 +178,7 @@ uint64_t subscription_permissions(struct topic_subscription *seat, snowflake cha
 {
     if (!seat->topic->view)
         return 0;
-    struct permission_input who = member_access_from_subscription(seat);
+    struct permission_computation_input who = member_access_from_subscription(seat);
     return channel_id ? compute_permissions_in_channel(&who, seat->topic->view, channel_id, false)
                       : permissions_in_guild(&who);
 }
@@ -199,7 +200,8 @@ static bool event_audience_has_user_id(const struct audience *to, snowflake id)
     return false;
 }
 
-bool subscription_can_grant_roles(struct topic_subscription *seat, const struct audience *to)
+bool subscription_receives_role_granter_event(struct topic_subscription *seat,
+                                              const struct audience *to)
 {
     if (event_audience_has_user_id(to, seat->user_id))
         return true;
@@ -217,7 +219,7 @@ uint64_t subscription_event_permissions(struct topic_subscription *seat, const s
         return subscription_permissions(seat, to->channel_id);
     if (!seat->topic->view)
         return 0;
-    struct permission_input who = member_access_from_subscription(seat);
+    struct permission_computation_input who = member_access_from_subscription(seat);
     uint64_t perms = compute_permissions_in_channel(&who, seat->topic->view, to->parent_id, true);
     bool member = to->private_thread &&
                   (to->starter_id == who.user_id || event_audience_has_user_id(to, who.user_id));

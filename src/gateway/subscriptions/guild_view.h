@@ -44,21 +44,22 @@ struct guild_view {
      * NULL. */
     struct snapshot_positions *snapshot_positions;
     struct guild_view *next; /* next view in the loop's list of unused views */
-    size_t freed;            /* number of channels freed by guild_view_free_some_channels */
+    size_t freed;            /* number of channels freed by guild_view_free_channel_batch */
 };
 
 struct guild_view *guild_view_new(const struct guild *g, const struct list *channels);
 void guild_view_free(struct guild_view *v);
 /* Frees up to `most` channels of an unused view. Returns true when the whole view was freed. */
-bool guild_view_free_some_channels(struct guild_view *v, unsigned most);
+bool guild_view_free_channel_batch(struct guild_view *v, unsigned most);
 #if TEST_BUILD
 /* Compares the view with rows that were read from the store, and logs the result. Must not be
  * called while events are pending whose commits the read has seen. */
-void guild_view_compare_with_rows(const struct guild_view *v, const struct guild *g,
-                                  const struct list *channels);
+void guild_view_log_differences_from_store(const struct guild_view *v, const struct guild *g,
+                                           const struct list *channels);
 #else
-static inline void guild_view_compare_with_rows(const struct guild_view *v, const struct guild *g,
-                                                const struct list *channels)
+static inline void guild_view_log_differences_from_store(const struct guild_view *v,
+                                                         const struct guild *g,
+                                                         const struct list *channels)
 {
     (void)v, (void)g, (void)channels;
 }
@@ -83,6 +84,7 @@ uint64_t subscription_event_permissions(struct topic_subscription *seat, const s
 /* Returns whether the session is a recipient of an event that was sent with
  * audience_limit_to_role_granters: either the event lists the account, or the account has
  * MANAGE_ROLES and one of the event's roles. */
-bool subscription_can_grant_roles(struct topic_subscription *seat, const struct audience *to);
+bool subscription_receives_role_granter_event(struct topic_subscription *seat,
+                                              const struct audience *to);
 
 #endif

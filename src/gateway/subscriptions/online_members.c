@@ -94,7 +94,8 @@ void online_members_remove_session(struct online_members *all, snowflake guild_i
     pthread_mutex_unlock(&all->lock);
 }
 
-void guild_set_has_member_lists(struct online_members *all, snowflake guild_id, bool watch)
+void guild_record_whether_member_lists_exist(struct online_members *all, snowflake guild_id,
+                                             bool watch)
 {
     pthread_mutex_lock(&all->lock);
     struct guild_online_members *c = guild_online_members_get_or_create(all, guild_id);

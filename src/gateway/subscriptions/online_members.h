@@ -31,7 +31,8 @@ snowflake *online_members_copy_ids(struct online_members *all, snowflake guild_i
                                    size_t *ret_count);
 
 /* Records whether a loop has member lists of a guild. */
-void guild_set_has_member_lists(struct online_members *all, snowflake guild_id, bool watch);
+void guild_record_whether_member_lists_exist(struct online_members *all, snowflake guild_id,
+                                             bool watch);
 bool guild_has_member_lists(struct online_members *all, snowflake guild_id);
 
 #endif

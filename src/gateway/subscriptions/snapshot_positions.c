@@ -61,7 +61,7 @@ bool snapshot_log_positions_include_all(const struct snapshot_positions *k,
     return true;
 }
 
-bool snapshot_find_event_position(struct snapshot_positions **k, uint64_t number)
+bool snapshot_positions_contain_event(struct snapshot_positions **k, uint64_t number)
 {
     int64_t position = (int64_t)(number >> EVENT_NUMBER_BITS);
 

@@ -21,13 +21,13 @@ void snapshot_log_positions_unref(struct snapshot_positions *k); /* accepts NULL
 bool snapshot_log_positions_include_all(const struct snapshot_positions *k,
                                         const struct snapshot_positions *other);
 
-bool snapshot_find_event_position(struct snapshot_positions **k, uint64_t number);
+bool snapshot_positions_contain_event(struct snapshot_positions **k, uint64_t number);
 
 /* Returns whether the snapshot included the event with this number. Frees *k when the number is
  * past the last position in the set. */
 static inline bool snapshot_includes_event(struct snapshot_positions **k, uint64_t number)
 {
-    return *k && snapshot_find_event_position(k, number);
+    return *k && snapshot_positions_contain_event(k, number);
 }
 
 #endif

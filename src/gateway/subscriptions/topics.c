@@ -217,7 +217,7 @@ static void free_some_old_guild_views(struct loop_message *post)
     while (all->old && clock_monotonic_ns() - began < FREE_VIEWS_BUDGET_NS) {
         struct guild_view *next = all->old->next;
 
-        if (guild_view_free_some_channels(all->old, CHANNELS_PER_CLOCK_CHECK))
+        if (guild_view_free_channel_batch(all->old, CHANNELS_PER_CLOCK_CHECK))
             all->old = next;
     }
     post_freeing_of_old_guild_views(all);

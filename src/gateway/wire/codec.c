@@ -126,7 +126,7 @@ static bool compress_encoded_message(struct message_encoder *c, struct buf *out)
     return text;
 }
 
-unsigned wire_format_complete_payload_form(const struct wire_format *d, unsigned form)
+unsigned wire_format_add_payload_form_bits(const struct wire_format *d, unsigned form)
 {
     form |= (d->version <= VERSION_OLD_ENCODING ? PAYLOAD_OLD_PERMISSIONS : 0) |
             (d->etf ? PAYLOAD_ETF : 0) | (d->compression == COMPRESS_ZLIB ? PAYLOAD_DEFLATED : 0);
@@ -138,7 +138,7 @@ bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_eve
 {
     bool etf = c->dialect->etf;
 
-    form = wire_format_complete_payload_form(c->dialect, form);
+    form = wire_format_add_payload_form_bits(c->dialect, form);
     if (form & PAYLOAD_DEFLATED) {
         char room[DISPATCH_PREFIX_MAX];
         struct buf prefix = { room, 0, sizeof room, sizeof room, false };

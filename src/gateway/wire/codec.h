@@ -24,7 +24,7 @@ enum { DISPATCH_PREFIX_MAX = 256 };
 #define DISPATCH_JSON_AFTER_SEQ ",\"op\":0,\"d\":"
 void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);
 /* Adds the bits of enum payload_form that every dispatch on a connection of this dialect has. */
-unsigned wire_format_complete_payload_form(const struct wire_format *d, unsigned form);
+unsigned wire_format_add_payload_form_bits(const struct wire_format *d, unsigned form);
 /* Appends a dispatch. Returns true for a WebSocket text frame, false for a binary frame. */
 bool encode_dispatch(struct message_encoder *c, uint64_t seq, struct gateway_event *n,
                      unsigned form, struct buf *out);

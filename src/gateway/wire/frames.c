@@ -104,7 +104,7 @@ struct str get_shared_frame_for_seq(struct shared_event_frame frames[PAYLOAD_FOR
     return str_skip_bytes(buf_as_str(&f->bytes), f->from);
 }
 
-void shared_frames_release(struct shared_event_frame frames[PAYLOAD_FORMS])
+void shared_frames_release_events(struct shared_event_frame frames[PAYLOAD_FORMS])
 {
     for (unsigned i = 0; i < PAYLOAD_FORMS; i++) {
         struct shared_event_frame *f = &frames[i];
@@ -120,7 +120,7 @@ void shared_frames_release(struct shared_event_frame frames[PAYLOAD_FORMS])
 
 void shared_frames_free(struct shared_event_frame frames[PAYLOAD_FORMS])
 {
-    shared_frames_release(frames);
+    shared_frames_release_events(frames);
     for (unsigned i = 0; i < PAYLOAD_FORMS; i++)
         buf_clear(&frames[i].bytes);
 }

@@ -31,7 +31,7 @@ void build_dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned 
                                 struct compressor *packer, struct arena *arena,
                                 char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS]);
 /* Releases the events of all shared frames, and frees their buffers above 1 MiB. */
-void shared_frames_release(struct shared_event_frame frames[PAYLOAD_FORMS]);
+void shared_frames_release_events(struct shared_event_frame frames[PAYLOAD_FORMS]);
 void shared_frames_free(struct shared_event_frame frames[PAYLOAD_FORMS]);
 
 #endif

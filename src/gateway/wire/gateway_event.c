@@ -12,16 +12,16 @@
  * has five bytes in ETF and two in JSON), and deflate adds almost nothing. */
 enum { MAX_PAYLOAD_FORM_BYTES = 4 * 64 * 1024 * 1024 };
 
-static void sized_bytes_init(struct sized_bytes *b, struct str s)
+static void sized_bytes_init(struct length_prefixed_bytes *b, struct str s)
 {
     b->n = s.n;
     if (s.n)
         memcpy(b->p, s.p, s.n);
 }
 
-static struct sized_bytes *sized_bytes_new(struct str s)
+static struct length_prefixed_bytes *sized_bytes_new(struct str s)
 {
-    struct sized_bytes *b = mem_resize(NULL, sizeof *b + s.n);
+    struct length_prefixed_bytes *b = mem_resize(NULL, sizeof *b + s.n);
 
     sized_bytes_init(b, s);
     return b;
@@ -41,7 +41,7 @@ struct gateway_event *gateway_event_from_announcement(const struct emitted_event
     size_t people = to.user_count * sizeof *to.user_ids;
     size_t payload_at = people_at + people;
     struct gateway_event *n =
-        mem_resize(NULL, payload_at + sizeof(struct sized_bytes) + a->payload.n);
+        mem_resize(NULL, payload_at + sizeof(struct length_prefixed_bytes) + a->payload.n);
 
     memset(n, 0, sizeof *n);
     n->refs = 1;
@@ -52,7 +52,7 @@ struct gateway_event *gateway_event_from_announcement(const struct emitted_event
         memcpy((char *)n + offsetof(struct gateway_event, routing), a->routing, facts);
     if (people)
         n->to.user_ids = memcpy((char *)n + people_at, to.user_ids, people);
-    n->forms[0] = (struct sized_bytes *)(void *)((char *)n + payload_at);
+    n->forms[0] = (struct length_prefixed_bytes *)(void *)((char *)n + payload_at);
     sized_bytes_init(n->forms[0], a->payload);
     return n;
 }
@@ -80,7 +80,7 @@ struct gateway_event *unread_log_entry_new(int64_t position, uint64_t events, co
 
 void event_payload_buffer_init(struct buf *payload, size_t max)
 {
-    const struct sized_bytes head = { 0 };
+    const struct length_prefixed_bytes head = { 0 };
 
     buf_init(payload, sizeof head + max);
     buf_add(payload, &head, sizeof head);
@@ -90,7 +90,7 @@ struct gateway_event *gateway_event_from_buf(enum event event, struct audience t
                                              struct buf *payload)
 {
     struct gateway_event *n = gateway_event_new(event, to, STR(""));
-    struct sized_bytes *b = (struct sized_bytes *)(void *)payload->p;
+    struct length_prefixed_bytes *b = (struct length_prefixed_bytes *)(void *)payload->p;
 
     b->n = payload->n - sizeof *b;
     n->forms[0] = b;
@@ -114,7 +114,7 @@ void gateway_event_unref(struct gateway_event *n)
     mem_free(n);
 }
 
-static struct str sized_bytes_to_str(const struct sized_bytes *b)
+static struct str sized_bytes_to_str(const struct length_prefixed_bytes *b)
 {
     return str_slice(b->p, b->n);
 }
@@ -152,14 +152,14 @@ static void encode_payload_in_form(struct gateway_event *n, unsigned form,
 struct str gateway_event_get_payload_in_form(struct gateway_event *n, unsigned form,
                                              struct compressor *packer, struct arena *arena)
 {
-    struct sized_bytes *b = atomic_load_explicit(&n->forms[form], memory_order_acquire);
+    struct length_prefixed_bytes *b = atomic_load_explicit(&n->forms[form], memory_order_acquire);
     struct buf out;
 
     if (b)
         return sized_bytes_to_str(b);
     buf_init(&out, MAX_PAYLOAD_FORM_BYTES);
     encode_payload_in_form(n, form, packer, arena, &out);
-    struct sized_bytes *made = sized_bytes_new(buf_as_str(&out));
+    struct length_prefixed_bytes *made = sized_bytes_new(buf_as_str(&out));
     buf_clear(&out);
     if (atomic_compare_exchange_strong(&n->forms[form], &b, made))
         return sized_bytes_to_str(made);

@@ -26,7 +26,7 @@ enum payload_form {
     PAYLOAD_FORMS = (PAYLOAD_SPACEBAR | PAYLOAD_DEFLATED) + 1,
 };
 
-struct sized_bytes {
+struct length_prefixed_bytes {
     size_t n;
     char p[];
 };
@@ -48,7 +48,7 @@ struct gateway_event {
     /* Number of the event in publishing order, the same on all loops; 0 if not published. */
     uint64_t number;
     bool payload_on_heap; /* forms[0] is a separate allocation */
-    _Atomic(struct sized_bytes *) forms[PAYLOAD_FORMS];
+    _Atomic(struct length_prefixed_bytes *) forms[PAYLOAD_FORMS];
     /* Must be the last member, because lists of the routing fields, the user ids of the audience
      * and forms[0] follow it in the same allocation. */
     struct event_routing routing;

@@ -62,13 +62,13 @@ struct request_channel_info_message {
 /* Member list subscriptions of a client in one guild: the data of op 14, or one guild of op 37. */
 struct guild_subscription {
     snowflake guild_id;                       /* set only in op 14 */
-    struct list channels;                     /* items: struct requested_list_channel */
+    struct list channels;                     /* items: struct requested_member_list_channel */
     struct list members, thread_member_lists; /* items: snowflakes */
     struct opt_bool typing, activities, member_updates, threads;
 };
 
 /* A channel whose member list a client requests, with the requested rows. */
-struct requested_list_channel {
+struct requested_member_list_channel {
     struct str id;
     struct list ranges; /* row ranges; items: struct list of two int64_t (first and last row) */
 };

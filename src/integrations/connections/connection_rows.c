@@ -78,7 +78,7 @@ static struct linked_platform_account linked_account_from_row(const struct rows 
     return (struct linked_platform_account){
         .user_id = row_id(r, 0),
         .type = row_text(r, 1),
-        .word = integration_displayed_type(row_text(r, 1)),
+        .word = integration_get_displayed_type(row_text(r, 1)),
         .id = row_text(r, 2),
         .name = row_text(r, 3),
         .verified = row_bool(r, 4),

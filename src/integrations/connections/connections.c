@@ -66,14 +66,14 @@ static const struct type url_reply = { .kind = KIND_OBJECT, .schema = &url_schem
 
 static enum err resolve_platform_of_path(struct call *call)
 {
-    return platform_from_path(call) == PLATFORM_NONE ? ERR_UNKNOWN_PROVIDER : OK;
+    return get_platform_from_path(call) == PLATFORM_NONE ? ERR_UNKNOWN_PROVIDER : OK;
 }
 
 static enum err read_linked_account_of_caller(struct call *call,
                                               struct linked_platform_account *ret)
 {
     return read_linked_account(call->tx, call->caller->id,
-                               platform_stored_name(platform_from_path(call)),
+                               platform_get_database_name(get_platform_from_path(call)),
                                call_get_path_text(call, "connection.id"), ret);
 }
 
@@ -123,7 +123,7 @@ static enum err update_connection_settings(struct call *call,
     if (!e && !c->friend_sync)
         e = friend_suggestions_search_now(call, c->user_id);
     if (!e && !c->friend_sync)
-        e = friend_suggestions_delete_of_source_to_all(call, c->user_id, c->type);
+        e = friend_suggestions_delete_for_all_recipients(call, c->user_id, c->type);
     return e;
 }
 
@@ -146,7 +146,7 @@ static enum err modify_connection(struct call *call)
         c.show_activity = in->show_activity.value;
     e = update_connection_settings(call, &c);
     if (!e && begins)
-        e = schedule_friend_sync(call, c.user_id);
+        e = schedule_linked_account_friend_sync(call, c.user_id);
     if (!e)
         e = read_integrations_of_linked_account(call->tx, &c);
     if (e)
@@ -202,7 +202,7 @@ static void request_provider_account(struct call *call)
     platform_provider_send_request(call->api, call->loop,
                                    &(struct platform_provider_request){
                                        .kind = ASK_ACCOUNT,
-                                       .platform = platform_from_path(call),
+                                       .platform = get_platform_from_path(call),
                                        .account_id = call_get_path_text(call, "connection.id"),
                                        .secret = r->secret,
                                        .done = on_account_read_from_provider,
@@ -211,7 +211,7 @@ static void request_provider_account(struct call *call)
 
 static enum err prepare_refresh_connection(struct call *call)
 {
-    enum platform p = platform_from_path(call);
+    enum platform p = get_platform_from_path(call);
 
     call_store_stage_data(call, "connection_refresh", sizeof(struct connection_refresh));
     if (p != PLATFORM_NONE && !platform_is_enabled(p))
@@ -241,9 +241,9 @@ static enum err refresh_connection(struct call *call)
                      v_int(revoked)),
                 NULL);
     if (!e)
-        e = apply_subscriber_roles_of_user(call, c.user_id, c.type);
+        e = update_subscriber_roles_of_user(call, c.user_id, c.type);
     if (!e && c.friend_sync && !revoked)
-        e = schedule_friend_sync(call, c.user_id);
+        e = schedule_linked_account_friend_sync(call, c.user_id);
     if (!e)
         emit_user_connections_update(call, c.user_id);
     return e;
@@ -279,7 +279,8 @@ static enum err list_connection_kinds(struct call *call)
     for (enum platform p = 0; p < PLATFORM_COUNT; p++)
         *(struct connection_kind_entry *)list_append(call->arena, &kinds,
                                                      sizeof(struct connection_kind_entry)) =
-            (struct connection_kind_entry){ integration_displayed_type(platform_stored_name(p)),
+            (struct connection_kind_entry){ integration_get_displayed_type(
+                                                platform_get_database_name(p)),
                                             { platform_is_enabled(p) } };
     return call_reply_with_object(call, &kinds);
 }

@@ -22,7 +22,7 @@ struct friend_sync_state {
     bool found, lost; /* lost: whether the job was scheduled again since this run started */
 };
 
-enum err schedule_friend_sync(struct call *call, snowflake user_id)
+enum err schedule_linked_account_friend_sync(struct call *call, snowflake user_id)
 {
     return job_schedule(call, &friend_sync_job, user_id, clock_us(), STR(""));
 }

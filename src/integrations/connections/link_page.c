@@ -85,7 +85,7 @@ static enum err reply_link_expired(struct call *call)
 static enum err show_link_page(struct call *call)
 {
     const struct link_query *q = call->query;
-    struct account_link_request l = { .platform = platform_from_path(call),
+    struct account_link_request l = { .platform = get_platform_from_path(call),
                                       .state = q->state.value };
     snowflake user_id;
     struct user user;
@@ -128,7 +128,7 @@ static enum err prepare_link_connection(struct call *call)
     l->result = PROVIDER_NOT_FOUND;
     if (!in)
         return OK;
-    l->platform = platform_from_path(call);
+    l->platform = get_platform_from_path(call);
     l->code = in->code.value;
     l->state = in->state.value;
     if (l->platform == PLATFORM_NONE || !platform_is_enabled(l->platform) || !l->code.n)

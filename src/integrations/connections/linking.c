@@ -10,7 +10,7 @@
 
 enum { STATE_BYTES = 24, STATE_SECONDS = 600 };
 
-enum platform platform_from_path(const struct call *call)
+enum platform get_platform_from_path(const struct call *call)
 {
     return platform_find_by_name(call_get_path_text(call, "connection.type"));
 }
@@ -48,7 +48,7 @@ static struct value compute_digest_of_oauth2_state(struct call *call, struct str
 /* GET /connections/{connection.type}/authorize */
 enum err authorize_connection(struct call *call)
 {
-    enum platform p = platform_from_path(call);
+    enum platform p = get_platform_from_path(call);
     unsigned char secret[STATE_BYTES];
     int64_t now = clock_us();
 
@@ -60,7 +60,7 @@ enum err authorize_connection(struct call *call)
     if (!e)
         e = tx_exec(call->tx, ADD_STATE,
                     BIND(compute_digest_of_oauth2_state(call, state), v_id(call->caller->id),
-                         v_text(platform_stored_name(p)),
+                         v_text(platform_get_database_name(p)),
                          v_int(now + STATE_SECONDS * (int64_t)SECOND)),
                     NULL);
     if (e)
@@ -75,7 +75,7 @@ enum err read_user_of_oauth2_state(struct call *call, const struct account_link_
     struct rows row;
     enum err e = tx_one_or(call->tx, FIND_STATE,
                            BIND(compute_digest_of_oauth2_state(call, l->state),
-                                v_text(platform_stored_name(l->platform)), v_int(clock_us())),
+                                v_text(platform_get_database_name(l->platform)), v_int(clock_us())),
                            ERR_INVALID_OAUTH2_STATE, &row);
 
     if (e)
@@ -127,10 +127,10 @@ static const char SAVE[] =
 static enum err check_connection_limit(struct call *call, const struct account_link_request *l)
 {
     int64_t n = 0;
-    enum err e = tx_read_int(
-        call->tx, COUNT,
-        BIND(v_id(l->user_id), v_text(platform_stored_name(l->platform)), v_text(l->account.id)),
-        &n);
+    enum err e = tx_read_int(call->tx, COUNT,
+                             BIND(v_id(l->user_id), v_text(platform_get_database_name(l->platform)),
+                                  v_text(l->account.id)),
+                             &n);
 
     return e || n < MOST_CONNECTIONS ? e : ERR_MAX_CONNECTIONS;
 }
@@ -143,7 +143,7 @@ static enum err unlink_account_from_previous_user(struct call *call,
     struct linked_platform_account old;
     bool found;
     enum err e = read_linked_account_of_platform_account(
-        call->tx, platform_stored_name(l->platform), l->account.id, &old, &found);
+        call->tx, platform_get_database_name(l->platform), l->account.id, &old, &found);
 
     return e || !found || old.user_id == l->user_id
                ? e
@@ -156,7 +156,7 @@ static enum err upsert_linked_account(struct call *call, const struct account_li
         call->arena, api_get_options(call->api)->auth, l->user_id, l->account.secret);
 
     return tx_exec(call->tx, SAVE,
-                   BIND(v_id(l->user_id), v_text(platform_stored_name(l->platform)),
+                   BIND(v_id(l->user_id), v_text(platform_get_database_name(l->platform)),
                         v_text(l->account.id), v_text(l->account.name), v_int(l->friend_sync.value),
                         v_int(l->account.is_partner), encrypted.p ? v_bytes(encrypted) : v_null(),
                         v_int(clock_us()), v_int(l->friend_sync.given == GIVEN)),
@@ -182,7 +182,7 @@ static enum err schedule_syncs_of_platform_account(struct call *call, struct str
 enum err complete_account_link(struct call *call, struct account_link_request *l,
                                struct linked_platform_account *ret)
 {
-    struct str type = platform_stored_name(l->platform);
+    struct str type = platform_get_database_name(l->platform);
     enum err e = read_user_of_oauth2_state(call, l, &l->user_id);
 
     if (e)
@@ -200,13 +200,13 @@ enum err complete_account_link(struct call *call, struct account_link_request *l
     if (!e)
         e = upsert_linked_account(call, l);
     if (!e)
-        e = apply_subscriber_roles_of_user(call, l->user_id, type);
+        e = update_subscriber_roles_of_user(call, l->user_id, type);
     if (!e)
         e = schedule_syncs_of_platform_account(call, type, l->account.id);
     if (!e)
         e = read_linked_account(call->tx, l->user_id, type, l->account.id, ret);
     if (!e && ret->friend_sync)
-        e = schedule_friend_sync(call, l->user_id);
+        e = schedule_linked_account_friend_sync(call, l->user_id);
     if (!e)
         e = read_integrations_of_linked_account(call->tx, ret);
     if (!e)
@@ -232,7 +232,7 @@ enum err prepare_account_link_callback(struct call *call)
 
     if (!in)
         return OK;
-    *l = (struct account_link_request){ .platform = platform_from_path(call),
+    *l = (struct account_link_request){ .platform = get_platform_from_path(call),
                                         .code = in->code,
                                         .state = in->state,
                                         .friend_sync = in->friend_sync };
@@ -317,7 +317,7 @@ static enum err leave_partners_guild(struct call *call, const struct linked_plat
     snowflake guild = get_partners_guild_id();
     bool found;
 
-    if (!c->is_partner || !guild || !str_eq(c->type, platform_stored_name(PLATFORM_A)))
+    if (!c->is_partner || !guild || !str_eq(c->type, platform_get_database_name(PLATFORM_A)))
         return OK;
     enum err e = tx_exists(
         call->tx, JOINED_AS_PARTNER,
@@ -339,11 +339,11 @@ enum err delete_linked_account_and_its_effects(struct call *call,
     if (!e)
         e = leave_partners_guild(call, c);
     if (!e)
-        e = apply_subscriber_roles_of_user(call, c->user_id, c->type);
+        e = update_subscriber_roles_of_user(call, c->user_id, c->type);
     if (!e)
         e = friend_suggestions_search_now(call, c->user_id);
     if (!e)
-        e = friend_suggestions_delete_of_source_to_all(call, c->user_id, c->type);
+        e = friend_suggestions_delete_for_all_recipients(call, c->user_id, c->type);
     if (!e)
         emit_user_connections_update(call, c->user_id);
     return e;

@@ -10,7 +10,7 @@ void platform_provider_send_request(struct api *api, struct loop *loop,
 
     if (!platform_is_enabled(q->platform))
         q->done(q->arg, &unavailable);
-    else if (platform_provider_url(q->platform).p)
+    else if (platform_get_provider_url(q->platform).p)
         platform_provider_send_http_request(api, loop, q);
     else
         platform_provider_send_local_request(api, loop, q);
@@ -21,11 +21,12 @@ void platform_provider_send_request(struct api *api, struct loop *loop,
  * escaping. */
 struct str platform_provider_get_authorize_url(struct call *call, enum platform p, struct str state)
 {
-    struct str link_url = STR_CONCAT(call->arena, api_get_base_url(call, "http"),
-                                     STR("/connections/"), platform_stored_name(p), STR("/link"));
+    struct str link_url =
+        STR_CONCAT(call->arena, api_get_base_url(call, "http"), STR("/connections/"),
+                   platform_get_database_name(p), STR("/link"));
 
-    if (!platform_provider_url(p).p)
+    if (!platform_get_provider_url(p).p)
         return STR_CONCAT(call->arena, link_url, STR("?state="), state);
-    return STR_CONCAT(call->arena, platform_provider_url(p), STR("/authorize?state="), state,
+    return STR_CONCAT(call->arena, platform_get_provider_url(p), STR("/authorize?state="), state,
                       STR("&redirect_uri="), link_url);
 }

@@ -143,7 +143,7 @@ static void log_http_failure(const struct http_provider_request *k, enum fetch_r
     };
 
     log_warn("integrations: request to the provider of %s failed: %s (HTTP status %d)",
-             platform_stored_name(k->question.platform).p, reasons[result], status);
+             platform_get_database_name(k->question.platform).p, reasons[result], status);
 }
 
 static enum platform_provider_result provider_result_of_status(enum fetch_result result, int status)
@@ -187,7 +187,7 @@ static void on_http_response(void *arg, enum fetch_result result, int status,
 static void send_http_request(struct http_provider_request *k)
 {
     struct str key =
-        STR_CONCAT(k->arena, STR("Bearer "), platform_provider_key(k->question.platform));
+        STR_CONCAT(k->arena, STR("Bearer "), platform_get_provider_key(k->question.platform));
     struct fetch_header headers[] = {
         { STR("Accept"), STR("application/json") },
         { STR("Authorization"), key },
@@ -234,7 +234,7 @@ static struct str encode_link_code_body(struct arena *arena, struct str code)
 static struct str build_request_url(struct http_provider_request *k)
 {
     struct platform_provider_request *q = &k->question;
-    struct str base = platform_provider_url(q->platform);
+    struct str base = platform_get_provider_url(q->platform);
     struct str account =
         STR_CONCAT(k->arena, base, STR("/accounts/"), str_percent_encode(k->arena, q->account_id));
 

@@ -29,8 +29,8 @@ static struct value sql_value_of_opt_bool(struct opt_bool b)
 enum err upsert_local_platform_account(struct tx *tx, const struct local_platform_account *a)
 {
     return tx_exec(tx, SAVE_ACCOUNT,
-                   BIND(v_text(platform_stored_name(a->platform)), v_text(a->id), v_text(a->name),
-                        sql_value_of_opt_bool(a->has_programme),
+                   BIND(v_text(platform_get_database_name(a->platform)), v_text(a->id),
+                        v_text(a->name), sql_value_of_opt_bool(a->has_programme),
                         sql_value_of_opt_bool(a->is_partner)),
                    NULL);
 }
@@ -38,8 +38,8 @@ enum err upsert_local_platform_account(struct tx *tx, const struct local_platfor
 static enum err require_local_account(struct tx *tx, enum platform p, struct str id)
 {
     bool found;
-    enum err e =
-        tx_exists(tx, FIND_ACCOUNT, BIND(v_text(platform_stored_name(p)), v_text(id)), &found);
+    enum err e = tx_exists(tx, FIND_ACCOUNT,
+                           BIND(v_text(platform_get_database_name(p)), v_text(id)), &found);
 
     return e || found ? e : ERR_NOT_FOUND;
 }
@@ -61,7 +61,7 @@ enum err upsert_local_platform_subscription(struct tx *tx,
     if (e)
         return e;
     return tx_exec(tx, SAVE_SUBSCRIPTION,
-                   BIND(v_text(platform_stored_name(s->platform)), v_text(s->account_id),
+                   BIND(v_text(platform_get_database_name(s->platform)), v_text(s->account_id),
                         v_text(s->subscriber_id), v_text(s->name.p ? s->name : STR("")),
                         v_text(s->tier.p ? s->tier : STR("")),
                         v_int(s->since ? s->since : clock_us()),
@@ -72,9 +72,10 @@ enum err upsert_local_platform_subscription(struct tx *tx,
 enum err delete_local_platform_subscription(struct tx *tx, enum platform p, struct str account_id,
                                             struct str subscriber_id)
 {
-    return tx_exec(tx, END_SUBSCRIPTION,
-                   BIND(v_text(platform_stored_name(p)), v_text(account_id), v_text(subscriber_id)),
-                   NULL);
+    return tx_exec(
+        tx, END_SUBSCRIPTION,
+        BIND(v_text(platform_get_database_name(p)), v_text(account_id), v_text(subscriber_id)),
+        NULL);
 }
 
 static const char SAVE_FRIEND[] =
@@ -85,7 +86,7 @@ enum err insert_local_friend_list_entry(struct tx *tx, enum platform p, struct s
                                         struct str friend)
 {
     return tx_exec(tx, SAVE_FRIEND,
-                   BIND(v_text(platform_stored_name(p)), v_text(of), v_text(friend)), NULL);
+                   BIND(v_text(platform_get_database_name(p)), v_text(of), v_text(friend)), NULL);
 }
 
 enum err insert_local_platform_friendship(struct tx *tx, enum platform p, struct str one,
@@ -116,7 +117,7 @@ enum err create_local_platform_link_code(struct tx *tx, const struct auth *auth,
     if (e)
         return e;
     return tx_exec(tx, SAVE_CODE,
-                   BIND(v_text(platform_stored_name(p)), v_text(account_id),
+                   BIND(v_text(platform_get_database_name(p)), v_text(account_id),
                         v_bytes(compute_digest_of_account_link_secret(tx_arena(tx), auth,
                                                                       "platform-link-code", *ret)),
                         v_int(clock_us() + CODE_DAYS * DAY)),
@@ -141,8 +142,9 @@ static enum err read_local_account(struct tx *tx, const struct platform_provider
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, FIND_ACCOUNT,
-                        BIND(v_text(platform_stored_name(q->platform)), v_text(id)), &row, &found);
+    enum err e =
+        tx_one(tx, FIND_ACCOUNT, BIND(v_text(platform_get_database_name(q->platform)), v_text(id)),
+               &row, &found);
 
     if (e)
         return e;
@@ -160,7 +162,7 @@ static enum err read_local_account(struct tx *tx, const struct platform_provider
 static enum err consume_link_code(struct call *call, const struct platform_provider_request *q,
                                   struct platform_provider_response *a)
 {
-    struct str type = platform_stored_name(q->platform);
+    struct str type = platform_get_database_name(q->platform);
     struct str code = str_lower(call->arena, str_trim(q->code));
     struct str digest = compute_digest_of_account_link_secret(
         call->arena, api_get_options(call->api)->auth, "platform-link-code", code);
@@ -199,7 +201,7 @@ static enum err read_local_account_ids_page(struct tx *tx,
     if (e || a->result)
         return e;
     e = tx_query(tx, q->kind == ASK_FRIENDS ? SQL(FRIENDS) : SQL(SUBSCRIBERS),
-                 BIND(v_text(platform_stored_name(q->platform)), v_text(q->account_id),
+                 BIND(v_text(platform_get_database_name(q->platform)), v_text(q->account_id),
                       v_text(q->cursor.p ? q->cursor : STR("")), v_int(clock_us()),
                       v_int(PROVIDER_PAGE)),
                  &rows);
@@ -220,8 +222,8 @@ static enum err read_whether_account_subscribes(struct tx *tx,
 {
     bool found;
     enum err e = tx_exists(tx, IS_SUBSCRIBER,
-                           BIND(v_text(platform_stored_name(q->platform)), v_text(q->account_id),
-                                v_text(q->subscriber_id), v_int(clock_us())),
+                           BIND(v_text(platform_get_database_name(q->platform)),
+                                v_text(q->account_id), v_text(q->subscriber_id), v_int(clock_us())),
                            &found);
 
     a->result = !e && found ? PROVIDER_OK : PROVIDER_NOT_FOUND;

@@ -75,7 +75,7 @@ static enum err acknowledge_and_emit_success(struct call *call, struct interacti
 
 /* Applies callback type 4 (a message) or 5 (a deferred message, which has no content yet). */
 static enum err apply_message_callback(struct call *call, struct interaction *it,
-                                       struct interaction_response *r,
+                                       struct interaction_response_context *r,
                                        const struct interaction_callback *in,
                                        struct callback_outcome *out)
 {
@@ -104,7 +104,7 @@ static enum err apply_message_callback(struct call *call, struct interaction *it
 
 /* Applies callback types 6 and 7, which edit the message that has the component. */
 static enum err apply_update_callback(struct call *call, struct interaction *it,
-                                      struct interaction_response *r,
+                                      struct interaction_response_context *r,
                                       const struct interaction_callback *in,
                                       struct callback_outcome *out)
 {
@@ -144,7 +144,7 @@ static const struct json_path data_path = { .key = STR_INIT("data") };
 
 /* Applies callback type 9, a modal. */
 static enum err apply_modal_callback(struct call *call, struct interaction *it,
-                                     const struct interaction_response *r,
+                                     const struct interaction_response_context *r,
                                      const struct interaction_callback *in)
 {
     const struct interaction_callback_data *data = in->data.value;
@@ -190,7 +190,7 @@ static enum err run_handler_of_callback_type(struct call *call, struct interacti
                                              const struct interaction_callback *in,
                                              struct callback_outcome *out)
 {
-    struct interaction_response r;
+    struct interaction_response_context r;
     enum err e = read_interaction_response_context(call, it, get_message_body_of_callback(in), &r);
 
     if (!e)
@@ -258,8 +258,8 @@ static enum err check_callback_uploads(struct call *call)
 enum err prepare_interaction_callback(struct call *call)
 {
     const struct interaction_callback *in = call->body;
-    enum err e = schedule_upload_storage_of_nested_message(call, get_message_body_of_callback(in),
-                                                           &data_path, check_callback_uploads);
+    enum err e = schedule_storing_nested_message_uploads(call, get_message_body_of_callback(in),
+                                                         &data_path, check_callback_uploads);
 
     /* With other callback types, files are validated but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)

@@ -29,7 +29,7 @@ static void validate_choice_value(struct form *form, const struct json_path *at,
     json_reader_init(&r, *json, form->arena);
     if (type == OPTION_STRING) {
         if (json_peek_kind(&r) != JSON_STRING || !json_read_string(&r, &text))
-            form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_quote_value(*json)));
+            form_add_error(form, at, FORM_NOT_STRING, STR_ARGS(form_shorten_quoted_value(*json)));
         else if (utf8_length(text) > MOST_TEXT)
             form_add_error(form, at, FORM_MAX_LENGTH, (long long)MOST_TEXT);
         return;
@@ -38,9 +38,9 @@ static void validate_choice_value(struct form *form, const struct json_path *at,
         number_fits_option_type(&number, type))
         return;
     if (type == OPTION_INTEGER)
-        form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_quote_value(*json)));
+        form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_shorten_quoted_value(*json)));
     else
-        form_add_error(form, at, FORM_NOT_FLOAT, STR_ARGS(form_quote_value(*json)));
+        form_add_error(form, at, FORM_NOT_FLOAT, STR_ARGS(form_shorten_quoted_value(*json)));
 }
 
 static void validate_choice_localizations(struct form *form, const struct json_path *here,

@@ -81,8 +81,8 @@ static void on_http_callback_done(struct call *call, enum err e, void *arg)
     mem_free(r);
 }
 
-void apply_http_response_as_callback(struct api *api, struct loop *loop, snowflake id,
-                                     struct str content_type, struct buf *body)
+void apply_http_response_as_interaction_callback(struct api *api, struct loop *loop, snowflake id,
+                                                 struct str content_type, struct buf *body)
 {
     struct http_callback *r = mem_new(sizeof *r);
 

@@ -24,7 +24,7 @@ static void validate_text_input(struct form *form, const struct json_path *here,
     struct json_path style = json_path_key(here, STR("style")),
                      least = json_path_key(here, STR("min_length"));
 
-    form_require_field(form, here, "style", c->style.given == GIVEN);
+    form_add_error_if_field_missing(form, here, "style", c->style.given == GIVEN);
     if (c->style.given == GIVEN && c->style.value > 2)
         form_add_error(form, &style, FORM_CHOICES, "Value must be one of (1, 2).");
     validate_text_length(form, here, "placeholder", &c->placeholder, 0, MOST_HINT);
@@ -43,7 +43,7 @@ static void validate_component_type(struct form *form, const struct json_path *h
 {
     struct json_path at = json_path_key(here, STR("type"));
 
-    if (!good && !form_has_error_at(form, &at))
+    if (!good && !form_has_error_at_path(form, &at))
         form_add_error(form, &at, FORM_CHOICES, "Value must be one of (%s).", types);
 }
 
@@ -62,7 +62,7 @@ static void validate_action_row(struct form *form, const struct json_path *here,
     validate_component_type(form, &item, c->type == TEXT_INPUT, "4,");
     if (c->type != TEXT_INPUT)
         return;
-    form_require_field(form, &item, "label", c->label.given == GIVEN);
+    form_add_error_if_field_missing(form, &item, "label", c->label.given == GIVEN);
     validate_text_length(form, &item, "label", &c->label, 1, MOST_LABEL);
     validate_text_input(form, &item, c);
 }
@@ -73,7 +73,7 @@ static void validate_label_component(struct form *form, const struct json_path *
     struct json_path inside = json_path_key(here, STR("component"));
     const struct component *c = label->component.value;
 
-    form_require_field(form, here, "label", label->label.given == GIVEN);
+    form_add_error_if_field_missing(form, here, "label", label->label.given == GIVEN);
     validate_text_length(form, here, "label", &label->label, 1, MOST_LABEL);
     validate_text_length(form, here, "description", &label->description, 0, MOST_ABOUT);
     if (!c)
@@ -100,7 +100,7 @@ static void require_text_in_modal(struct form *form, const struct json_path *her
 {
     struct json_path at = json_path_key(here, str_of(key));
 
-    form_require_field(form, here, key, text->given == GIVEN);
+    form_add_error_if_field_missing(form, here, key, text->given == GIVEN);
     if (text->given == GIVEN && !text->value.n)
         form_add_error(form, &at, FORM_BAD_LENGTH, 1LL, max);
 }
@@ -114,8 +114,8 @@ void validate_modal(struct form *form, const struct json_path *here,
 
     require_text_in_modal(form, here, "custom_id", &in->custom_id, MODAL_CUSTOM_ID_MAX);
     require_text_in_modal(form, here, "title", &in->title, MODAL_TITLE_MAX);
-    form_require_field(form, here, "components", parts->given == GIVEN);
-    if (parts->given != GIVEN || form_has_error_at(form, &list))
+    form_add_error_if_field_missing(form, here, "components", parts->given == GIVEN);
+    if (parts->given != GIVEN || form_has_error_at_path(form, &list))
         return;
     if (parts->value.count < 1 || parts->value.count > MOST_PARTS)
         form_add_error(form, &list, FORM_BAD_LENGTH, 1LL, (long long)MOST_PARTS);

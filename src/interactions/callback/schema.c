@@ -78,7 +78,7 @@ static void check_interaction_callback_body(struct form *form, const struct json
     struct json_path at = json_path_key(here, STR("data")), type = json_path_key(here, STR("type")),
                      choices = json_path_key(&at, STR("choices"));
 
-    if (form_has_error_at(form, &type) || form_has_error_at(form, &at))
+    if (form_has_error_at_path(form, &type) || form_has_error_at_path(form, &at))
         return;
     if (!data && (in->type == CALLBACK_CHOICES || in->type == CALLBACK_MODAL))
         form_add_error(form, &at, FORM_REQUIRED);

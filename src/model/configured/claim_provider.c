@@ -124,34 +124,34 @@ bool claim_provider_is_configured(void)
     return settings.on;
 }
 
-struct str claim_provider_api(void)
+struct str claim_provider_get_api_url(void)
 {
     return str_of(settings.api);
 }
 
-struct str claim_provider_origin(void)
+struct str claim_provider_get_api_origin(void)
 {
-    return url_origin(claim_provider_api());
+    return url_origin(claim_provider_get_api_url());
 }
 
-struct str claim_provider_host(void)
+struct str claim_provider_get_api_host(void)
 {
-    struct str origin = claim_provider_origin();
+    struct str origin = claim_provider_get_api_origin();
 
     return str_skip_bytes(origin, str_starts_with(origin, STR("https://")) ? 8 : 7);
 }
 
-struct str claim_provider_client_id(void)
+struct str claim_provider_get_client_id(void)
 {
     return str_of(settings.client_id);
 }
 
-struct str claim_provider_client_secret(void)
+struct str claim_provider_get_client_secret(void)
 {
     return str_of(settings.secret);
 }
 
-struct str claim_provider_redirect_uri(void)
+struct str claim_provider_get_redirect_uri(void)
 {
     return str_of(settings.redirect_uri);
 }

@@ -22,9 +22,10 @@ bool claim_provider_configure(const struct claim_provider_options *o, const char
 
 bool claim_provider_is_configured(void);
 /* The API's base URL without a trailing slash; the part of it before the path; the host. */
-struct str claim_provider_api(void), claim_provider_origin(void), claim_provider_host(void);
-struct str claim_provider_client_id(void), claim_provider_client_secret(void);
+struct str claim_provider_get_api_url(void), claim_provider_get_api_origin(void),
+    claim_provider_get_api_host(void);
+struct str claim_provider_get_client_id(void), claim_provider_get_client_secret(void);
 /* The page of this server to which the provider redirects browsers after the log-in. */
-struct str claim_provider_redirect_uri(void);
+struct str claim_provider_get_redirect_uri(void);
 
 #endif

@@ -110,12 +110,12 @@ bool platforms_configure(const struct platform_options *o, const char **ret_prob
     return !problem;
 }
 
-struct str platform_stored_name(enum platform p)
+struct str platform_get_database_name(enum platform p)
 {
     return str_of(integration_type_names[p]);
 }
 
-struct str integration_displayed_type(struct str type)
+struct str integration_get_displayed_type(struct str type)
 {
     int i = find_integration_type_index(type);
 
@@ -126,7 +126,7 @@ enum platform platform_find_by_name(struct str word)
 {
     for (int i = 0; i < PLATFORM_COUNT; i++)
         if (str_is(word, integration_type_names[i]) ||
-            str_eq(word, integration_displayed_type(str_of(integration_type_names[i]))))
+            str_eq(word, integration_get_displayed_type(str_of(integration_type_names[i]))))
             return (enum platform)i;
     return PLATFORM_NONE;
 }
@@ -136,12 +136,12 @@ bool platform_is_enabled(enum platform p)
     return p != PLATFORM_NONE && settings.on[p];
 }
 
-struct str platform_provider_url(enum platform p)
+struct str platform_get_provider_url(enum platform p)
 {
     return settings.url[p][0] ? str_of(settings.url[p]) : (struct str){ 0 };
 }
 
-struct str platform_provider_key(enum platform p)
+struct str platform_get_provider_key(enum platform p)
 {
     return str_of(settings.key[p]);
 }

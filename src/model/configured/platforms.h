@@ -20,18 +20,18 @@ struct platform_options {
 bool platforms_configure(const struct platform_options *o, const char **ret_problem);
 
 /* Returns the name of a platform as stored in the database: "platform_a". */
-struct str platform_stored_name(enum platform p);
+struct str platform_get_database_name(enum platform p);
 /* Finds a platform by its stored name, or by the name that the operator configured for it. */
 enum platform platform_find_by_name(struct str word);
 /* Returns the integration type that clients get. This is the name that the operator configured, or
  * the stored type if no name is configured. */
-struct str integration_displayed_type(struct str type);
+struct str integration_get_displayed_type(struct str type);
 
 bool platform_is_enabled(enum platform p);
 /* Returns the base URL of the platform's provider, without a trailing slash; NULL pointer if the
  * platform is local. */
-struct str platform_provider_url(enum platform p);
-struct str platform_provider_key(enum platform p);
+struct str platform_get_provider_url(enum platform p);
+struct str platform_get_provider_key(enum platform p);
 
 /* Returns the guild that partners may join, or 0 if partners are not invited. */
 snowflake get_partners_guild_id(void);

@@ -134,7 +134,7 @@ static const char *parse_client_network(struct str text)
     return NULL;
 }
 
-bool voice_regions_configure_networks(struct str list, const char **ret_problem)
+bool voice_regions_configure_client_networks(struct str list, const char **ret_problem)
 {
     regions.near_count = 0;
     *ret_problem = NULL;
@@ -186,12 +186,12 @@ struct str voice_region_find_optimal(struct str address, bool vip)
     return regions.list[find_nearest_region(address, vip)].id;
 }
 
-void voice_regions_set_endpoint(const char *pattern)
+void voice_regions_set_endpoint_pattern(const char *pattern)
 {
     regions.endpoint = pattern;
 }
 
-const char *voice_regions_endpoint_pattern(void)
+const char *voice_regions_get_endpoint_pattern(void)
 {
     return regions.endpoint;
 }
@@ -209,7 +209,7 @@ struct str voice_region_fill_endpoint_pattern(struct arena *arena, struct str pa
     return pattern;
 }
 
-struct str voice_region_endpoint(struct arena *arena, struct str id)
+struct str voice_region_get_endpoint(struct arena *arena, struct str id)
 {
     return regions.endpoint
                ? voice_region_fill_endpoint_pattern(arena, str_of(regions.endpoint), id)

@@ -21,7 +21,7 @@ bool voice_regions_configure(struct str list, const char **ret_problem);
 bool voice_regions_configure_vip(struct str list, const char **ret_problem);
 /* Sets which region is best for clients of which network, from a text such as "10.0.0.0/8=eu,
  * 2001:db8::/32=us". Called after the other two configure functions. */
-bool voice_regions_configure_networks(struct str list, const char **ret_problem);
+bool voice_regions_configure_client_networks(struct str list, const char **ret_problem);
 
 /* Returns a list of struct voice_region, in the configured order. The optimal region is the one
  * that is configured for the client's network; if none is, the first region. */
@@ -31,11 +31,11 @@ struct str voice_region_find_optimal(struct str address, bool vip);
 
 /* Sets the voice endpoint: host and path, in which {region} stands for the region's id. NULL means
  * that there is no endpoint. Only the pointer is stored, so the text must stay valid. */
-void voice_regions_set_endpoint(const char *pattern);
-const char *voice_regions_endpoint_pattern(void);
+void voice_regions_set_endpoint_pattern(const char *pattern);
+const char *voice_regions_get_endpoint_pattern(void);
 struct str voice_region_fill_endpoint_pattern(struct arena *arena, struct str pattern,
                                               struct str id);
 /* Returns the endpoint of a region; NULL pointer if no endpoint is configured. */
-struct str voice_region_endpoint(struct arena *arena, struct str id);
+struct str voice_region_get_endpoint(struct arena *arena, struct str id);
 
 #endif

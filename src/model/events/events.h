@@ -78,7 +78,7 @@ struct audience {
     enum audience_kind kind;
     snowflake id;
     /* AUDIENCE_GUILD: channel that recipients must be able to view, or 0. AUDIENCE_USER: private
-     * channel (see audience_of_channel_member), or 0. */
+     * channel (see audience_of_private_channel_member), or 0. */
     snowflake channel_id;
     /* If channel_id is a Discord thread, parent_id, starter_id and the following struct members
      * decide who can view it. starter_id is the creator of a new private thread, who is about to
@@ -123,8 +123,9 @@ static inline struct audience audience_who_can_view_only_first_channel(snowflake
 
 /* Returns the audience of members who have at least one of the permissions in the channel, or in
  * the guild if channel_id is 0. */
-static inline struct audience audience_with_permission(snowflake guild_id, snowflake channel_id,
-                                                       uint64_t any_of)
+static inline struct audience audience_of_members_with_permission(snowflake guild_id,
+                                                                  snowflake channel_id,
+                                                                  uint64_t any_of)
 {
     return (struct audience){
         .kind = AUDIENCE_GUILD, .id = guild_id, .channel_id = channel_id, .any_of = any_of
@@ -147,7 +148,8 @@ static inline struct audience audience_of_private_channel(snowflake id)
 }
 
 /* Returns the audience of one member of a private channel. The intents of that channel apply. */
-static inline struct audience audience_of_channel_member(snowflake channel_id, snowflake user_id)
+static inline struct audience audience_of_private_channel_member(snowflake channel_id,
+                                                                 snowflake user_id)
 {
     return (struct audience){ .kind = AUDIENCE_USER, .id = user_id, .channel_id = channel_id };
 }

@@ -49,7 +49,7 @@ enum err tx_read_first_sql(struct tx *tx, struct sql sql, const struct value *va
                            enum err missing);
 
 /* Encode and decode a database column that contains up to 4 MiB of JSON. If the JSON is longer,
- * encoding marks the arena as incomplete (arena_mark_incomplete). If the text is not valid JSON of
+ * encoding marks the arena as incomplete (arena_record_lost_data). If the text is not valid JSON of
  * the type, decoding returns NULL. */
 struct str json_column_encode(struct arena *arena, const struct type *type, const void *value);
 const void *json_column_decode(struct arena *arena, const struct type *type, struct str text);

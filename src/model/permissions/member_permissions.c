@@ -29,7 +29,7 @@ static const uint64_t PERMISSIONS_OF_GUILD =
     PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MODERATE_MEMBERS) |
     PERMISSION(VIEW_CREATOR_MONETIZATION_ANALYTICS);
 
-static bool has_all_permissions(const struct permission_input *input)
+static bool has_all_permissions(const struct permission_computation_input *input)
 {
     return input->owner || input->base & PERMISSION(ADMINISTRATOR);
 }
@@ -57,7 +57,7 @@ TRACED uint64_t limit_permissions(uint64_t permissions, bool applies, uint64_t r
     return permissions & remaining;
 }
 
-TRACED uint64_t restrict_permissions_by_status(const struct permission_input *input,
+TRACED uint64_t restrict_permissions_by_status(const struct permission_computation_input *input,
                                                uint64_t permissions, struct permission_trace *trace)
 {
     const uint64_t remaining = PERMISSIONS_WHEN_RESTRICTED;
@@ -71,13 +71,13 @@ TRACED uint64_t restrict_permissions_by_status(const struct permission_input *in
                              remaining | PERMISSION(CHANGE_NICKNAME), STEP_QUARANTINED, trace);
 }
 
-bool member_is_restricted(const struct permission_input *input)
+bool member_is_restricted(const struct permission_computation_input *input)
 {
     return !has_all_permissions(input) &&
            (input->timed_out || input->pending || input->quarantined || input->unverified);
 }
 
-enum err check_member_may_write(const struct permission_input *input)
+enum err check_member_may_write(const struct permission_computation_input *input)
 {
     if (!member_is_restricted(input))
         return OK;
@@ -85,7 +85,7 @@ enum err check_member_may_write(const struct permission_input *input)
                                                                     : input->unverified;
 }
 
-TRACED uint64_t grant_all_permissions(const struct permission_input *input,
+TRACED uint64_t grant_all_permissions(const struct permission_computation_input *input,
                                       struct permission_trace *trace)
 {
     if (trace)
@@ -95,25 +95,26 @@ TRACED uint64_t grant_all_permissions(const struct permission_input *input,
     return PERMISSIONS_ALL;
 }
 
-TRACED uint64_t compute_in_guild(const struct permission_input *input,
+TRACED uint64_t compute_in_guild(const struct permission_computation_input *input,
                                  struct permission_trace *trace)
 {
     return has_all_permissions(input) ? grant_all_permissions(input, trace)
                                       : restrict_permissions_by_status(input, input->base, trace);
 }
 
-uint64_t permissions_in_guild(const struct permission_input *input)
+uint64_t permissions_in_guild(const struct permission_computation_input *input)
 {
     return compute_in_guild(input, NULL);
 }
 
-uint64_t permissions_in_guild_traced(const struct permission_input *input,
+uint64_t permissions_in_guild_traced(const struct permission_computation_input *input,
                                      struct permission_trace *trace)
 {
     return compute_in_guild(input, trace);
 }
 
-static bool permission_input_has_role(const struct permission_input *input, snowflake role)
+static bool permission_input_has_role(const struct permission_computation_input *input,
+                                      snowflake role)
 {
     for (size_t i = 0; i < input->role_count; i++)
         if (input->roles[i] == role)
@@ -121,7 +122,8 @@ static bool permission_input_has_role(const struct permission_input *input, snow
     return false;
 }
 
-static bool is_overwrite_of_role(const struct permission_input *input, const struct overwrite *o)
+static bool is_overwrite_of_role(const struct permission_computation_input *input,
+                                 const struct overwrite *o)
 {
     return o->type == OVERWRITE_ROLE && o->id != input->guild_id &&
            permission_input_has_role(input, o->id);
@@ -140,7 +142,7 @@ TRACED uint64_t apply_overwrite(uint64_t permissions, const struct overwrite *o,
 
 /* Records the overwrite of each role of the member as a step. `roles` is the union of these
  * overwrites. */
-static void permission_trace_add_role_overwrites(const struct permission_input *input,
+static void permission_trace_add_role_overwrites(const struct permission_computation_input *input,
                                                  const struct overwrite *overwrites, size_t count,
                                                  uint64_t permissions,
                                                  const struct overwrite *roles,
@@ -159,7 +161,7 @@ static void permission_trace_add_role_overwrites(const struct permission_input *
 
 /* Applies the overwrites in the same order as Discord: @everyone, then all roles together, then the
  * member. */
-TRACED uint64_t apply_overwrites(const struct permission_input *input,
+TRACED uint64_t apply_overwrites(const struct permission_computation_input *input,
                                  const struct overwrite *overwrites, size_t count,
                                  struct permission_trace *trace)
 {
@@ -209,9 +211,9 @@ TRACED uint64_t replace_send_permission(uint64_t permissions, struct permission_
     return permissions;
 }
 
-TRACED uint64_t compute_in_channel(const struct permission_input *input, int64_t channel_type,
-                                   const struct overwrite *overwrites, size_t count, bool thread,
-                                   struct permission_trace *trace)
+TRACED uint64_t compute_in_channel(const struct permission_computation_input *input,
+                                   int64_t channel_type, const struct overwrite *overwrites,
+                                   size_t count, bool thread, struct permission_trace *trace)
 {
     if (has_all_permissions(input))
         return grant_all_permissions(input, trace);
@@ -225,15 +227,16 @@ TRACED uint64_t compute_in_channel(const struct permission_input *input, int64_t
     return remove_dependent_permissions(permissions, channel_type, trace);
 }
 
-uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
-                                const struct overwrite *overwrites, size_t count, bool thread)
+uint64_t permissions_in_channel(const struct permission_computation_input *input,
+                                int64_t channel_type, const struct overwrite *overwrites,
+                                size_t count, bool thread)
 {
     return compute_in_channel(input, channel_type, overwrites, count, thread, NULL);
 }
 
-uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
-                                       const struct overwrite *overwrites, size_t count,
-                                       bool thread, struct permission_trace *trace)
+uint64_t permissions_in_channel_traced(const struct permission_computation_input *input,
+                                       int64_t channel_type, const struct overwrite *overwrites,
+                                       size_t count, bool thread, struct permission_trace *trace)
 {
     return compute_in_channel(input, channel_type, overwrites, count, thread, trace);
 }
@@ -246,13 +249,13 @@ uint64_t limit_permissions_to_thread(int64_t type, bool member, uint64_t permiss
     return open ? permissions : 0;
 }
 
-uint64_t permissions_in_thread(const struct permission_input *input, const struct channel *thread,
-                               const struct channel *parent)
+uint64_t permissions_in_thread(const struct permission_computation_input *input,
+                               const struct channel *thread, const struct channel *parent)
 {
     return permissions_in_thread_traced(input, thread, parent, NULL);
 }
 
-uint64_t permissions_in_thread_traced(const struct permission_input *input,
+uint64_t permissions_in_thread_traced(const struct permission_computation_input *input,
                                       const struct channel *thread, const struct channel *parent,
                                       struct permission_trace *trace)
 {
@@ -268,11 +271,12 @@ uint64_t permissions_in_thread_traced(const struct permission_input *input,
     return limited;
 }
 
-struct permission_input permission_input_of_member(const struct guild *g, const struct member *m)
+struct permission_computation_input permission_computation_input_of_member(const struct guild *g,
+                                                                           const struct member *m)
 {
     const struct opt_int *until = &m->communication_disabled_until;
     const struct role *r = g->roles.items;
-    struct permission_input input = {
+    struct permission_computation_input input = {
         .guild_id = g->id,
         .user_id = m->user_id,
         .owner = g->owner_id == m->user_id,

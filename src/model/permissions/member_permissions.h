@@ -7,7 +7,7 @@
 #include "model/guild.h"
 #include "model/permissions/permissions.h"
 
-struct permission_input {
+struct permission_computation_input {
     snowflake guild_id, user_id;
     bool owner;
     bool timed_out; /* whether the member has a timeout that has not ended yet */
@@ -56,28 +56,29 @@ struct permission_trace {
 /* Records a step of a permission computation; no effect if the trace is NULL. */
 void permission_trace_add(struct permission_trace *trace, const struct permission_step *step);
 
-uint64_t permissions_in_guild(const struct permission_input *input);
-uint64_t permissions_in_guild_traced(const struct permission_input *input,
+uint64_t permissions_in_guild(const struct permission_computation_input *input);
+uint64_t permissions_in_guild_traced(const struct permission_computation_input *input,
                                      struct permission_trace *trace);
 
 /* Returns whether the member is restricted by a timeout, membership screening, quarantine or the
  * verification level. */
-bool member_is_restricted(const struct permission_input *input);
+bool member_is_restricted(const struct permission_computation_input *input);
 /* Returns OK if the member may write. Otherwise returns ERR_MISSING_PERMISSIONS, or the error for
  * the verification requirement that is not met. */
-enum err check_member_may_write(const struct permission_input *input);
+enum err check_member_may_write(const struct permission_computation_input *input);
 
 /* Returns the permissions in a channel with these overwrites. For a Discord thread, pass the type
  * and the overwrites of the parent channel, and thread = true: then SEND_MESSAGES_IN_THREADS takes
  * the place of SEND_MESSAGES, also for permissions that depend on it. */
-uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
-                                const struct overwrite *overwrites, size_t count, bool thread);
+uint64_t permissions_in_channel(const struct permission_computation_input *input,
+                                int64_t channel_type, const struct overwrite *overwrites,
+                                size_t count, bool thread);
 
 /* Returns the permissions in a channel, as permissions_in_channel does. If trace is not NULL, also
  * records the steps. */
-uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
-                                       const struct overwrite *overwrites, size_t count,
-                                       bool thread, struct permission_trace *trace);
+uint64_t permissions_in_channel_traced(const struct permission_computation_input *input,
+                                       int64_t channel_type, const struct overwrite *overwrites,
+                                       size_t count, bool thread, struct permission_trace *trace);
 
 /* Converts the permissions in the parent channel to those in a Discord thread of this type. The
  * result is 0 if the thread is private and the user neither is a member of the thread nor has
@@ -85,22 +86,23 @@ uint64_t permissions_in_channel_traced(const struct permission_input *input, int
 uint64_t limit_permissions_to_thread(int64_t type, bool member, uint64_t permissions);
 /* Returns the permissions in a Discord thread. If the thread is private and the user is a member of
  * it, thread->member must be set. */
-uint64_t permissions_in_thread(const struct permission_input *input, const struct channel *thread,
-                               const struct channel *parent);
-uint64_t permissions_in_thread_traced(const struct permission_input *input,
+uint64_t permissions_in_thread(const struct permission_computation_input *input,
+                               const struct channel *thread, const struct channel *parent);
+uint64_t permissions_in_thread_traced(const struct permission_computation_input *input,
                                       const struct channel *thread, const struct channel *parent,
                                       struct permission_trace *trace);
 
 /* --- access of a member in a guild ----------------------------------------------------- */
 
 /* Collects the input of the permission functions for a member. `g` must have its roles. */
-struct permission_input permission_input_of_member(const struct guild *g, const struct member *m);
+struct permission_computation_input permission_computation_input_of_member(const struct guild *g,
+                                                                           const struct member *m);
 
 struct member_access {
     snowflake guild_id, owner_id, user_id;
     snowflake automod_version; /* version of the auto moderation rules; 0 if there are none */
     struct member *member;     /* the member, without .user */
-    struct permission_input input;
+    struct permission_computation_input input;
     uint64_t permissions; /* permissions in the guild as a whole */
     /* Permissions that were removed, because they require two-factor authentication. */
     uint64_t withheld;

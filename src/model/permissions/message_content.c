@@ -168,15 +168,16 @@ static struct message_author_and_mentions read_author_and_mentions(struct str me
     return from;
 }
 
-struct str message_json_for_reader(struct str message, bool in_guild,
-                                   const struct message_content_reader *reader, struct arena *arena)
+struct str build_message_json_for_reader(struct str message, bool in_guild,
+                                         const struct message_content_reader *reader,
+                                         struct arena *arena)
 {
     bool by_bot;
     struct message_author_and_mentions from = read_author_and_mentions(message, arena, &by_bot);
 
     return message_content_is_hidden(reader, in_guild, &from)
                ? strip_message_content(message, arena)
-               : message_json_with_readable_references(message, in_guild, reader, arena);
+               : build_message_json_with_readable_references(message, in_guild, reader, arena);
 }
 
 /* Returns whether the message has the field referenced_message. Quotation marks inside JSON strings
@@ -188,9 +189,9 @@ static bool contains_referenced_message(struct str message)
     return memmem(message.p, message.n, QUOTED_REPLY, sizeof QUOTED_REPLY - 1);
 }
 
-struct str message_json_with_readable_references(struct str message, bool in_guild,
-                                                 const struct message_content_reader *reader,
-                                                 struct arena *arena)
+struct str build_message_json_with_readable_references(struct str message, bool in_guild,
+                                                       const struct message_content_reader *reader,
+                                                       struct arena *arena)
 {
     bool by_bot;
     struct json_reader r;
@@ -210,7 +211,7 @@ struct str message_json_with_readable_references(struct str message, bool in_gui
     while (json_next_member(&r, &key) && json_skip_value(&r, &raw)) {
         json_write_escaped_key(&j, key);
         if (str_is(key, "referenced_message") && !str_is(raw, "null"))
-            raw = message_json_for_reader(raw, in_guild, reader, arena);
+            raw = build_message_json_for_reader(raw, in_guild, reader, arena);
         json_write_raw(&j, raw);
     }
     json_end_object(&j);

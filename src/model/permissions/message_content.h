@@ -43,10 +43,10 @@ bool message_content_is_hidden(const struct message_content_reader *reader, bool
 void append_message_without_content(struct str message, struct arena *arena, struct buf *out);
 
 /* Returns the message without content if its content is hidden from the reader. Otherwise returns
- * the result of message_json_with_readable_references. */
-struct str message_json_for_reader(struct str message, bool in_guild,
-                                   const struct message_content_reader *reader,
-                                   struct arena *arena);
+ * the result of build_message_json_with_readable_references. */
+struct str build_message_json_for_reader(struct str message, bool in_guild,
+                                         const struct message_content_reader *reader,
+                                         struct arena *arena);
 
 /* Returns the JSON of a message whose content the reader may get. The question is which content the
  * referenced message has. If a user wrote the message, the referenced message retains its content,
@@ -54,8 +54,8 @@ struct str message_json_for_reader(struct str message, bool in_guild,
  * message has content only if the reader may get it directly; a bot could otherwise read every
  * message by replying to it. Forwarded messages retain their content, because a bot can forward
  * only messages whose content it may get. */
-struct str message_json_with_readable_references(struct str message, bool in_guild,
-                                                 const struct message_content_reader *reader,
-                                                 struct arena *arena);
+struct str build_message_json_with_readable_references(struct str message, bool in_guild,
+                                                       const struct message_content_reader *reader,
+                                                       struct arena *arena);
 
 #endif

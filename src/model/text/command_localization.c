@@ -26,7 +26,7 @@ static bool has_only_empty_option_groups(const struct list *options)
     return options->count > 0;
 }
 
-unsigned command_context_bits(const struct command *k)
+unsigned command_get_context_bits(const struct command *k)
 {
     if (has_only_empty_option_groups(&k->options.value))
         return 0;
@@ -39,7 +39,7 @@ unsigned command_context_bits(const struct command *k)
     return 1u << CONTEXT_GUILD | 1u << CONTEXT_BOT_DM;
 }
 
-unsigned command_integration_type_bits(const struct command *k)
+unsigned command_get_integration_type_bits(const struct command *k)
 {
     if (k->guild_id.given == GIVEN)
         return 1u << INSTALL_GUILD;
@@ -211,7 +211,7 @@ uint64_t command_locale_bits(const struct command *k)
 /* Replaces a text by its translation, unless they are equal. */
 static void localize_text(struct str *words, struct opt_list *dictionary, struct opt_str *localized,
                           struct opt_str *original, struct str locale,
-                          enum command_localization_form form)
+                          enum command_localization_placement form)
 {
     struct str found;
     bool hit = localizations_find_text(dictionary, locale, &found) && !str_eq(found, *words);
@@ -228,17 +228,17 @@ static void localize_text(struct str *words, struct opt_list *dictionary, struct
 }
 
 void command_choice_localize(struct command_choice *c, struct str locale,
-                             enum command_localization_form form)
+                             enum command_localization_placement form)
 {
     localize_text(&c->name, &c->name_localizations, &c->name_localized, &c->name_default, locale,
                   form);
 }
 
 static void localize_command_options(const struct list *options, struct str locale,
-                                     enum command_localization_form form);
+                                     enum command_localization_placement form);
 
 static void localize_command_option(struct command_option *o, struct str locale,
-                                    enum command_localization_form form)
+                                    enum command_localization_placement form)
 {
     struct command_choice *c = o->choices.value.items;
 
@@ -252,13 +252,14 @@ static void localize_command_option(struct command_option *o, struct str locale,
 }
 
 static void localize_command_options(const struct list *options, struct str locale,
-                                     enum command_localization_form form)
+                                     enum command_localization_placement form)
 {
     for (size_t i = 0; i < options->count; i++)
         localize_command_option((struct command_option *)options->items + i, locale, form);
 }
 
-void command_apply_locale(struct command *k, struct str locale, enum command_localization_form form)
+void command_localize(struct command *k, struct str locale,
+                      enum command_localization_placement form)
 {
     localize_text(&k->name, &k->name_localizations, &k->name_localized, &k->name_default, locale,
                   form);

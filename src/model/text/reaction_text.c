@@ -89,12 +89,12 @@ bool reaction_line_parse_next(struct str *text, struct reaction_line *ret)
     return true;
 }
 
-void reaction_text_append_first_line(struct buf *out)
+void reaction_text_append_reader_line(struct buf *out)
 {
     buf_add_lit(out, "0000000000000000\n");
 }
 
-struct str reaction_text_skip_first_line(struct str text)
+struct str reaction_text_skip_reader_line(struct str text)
 {
     return str_skip_bytes(text, HEAD_BYTES);
 }
@@ -134,7 +134,7 @@ bool reaction_line_contains_user(const struct reaction_line *line, snowflake use
     return find_offset_of_user_in_line(line->users, id) >= 0;
 }
 
-bool reaction_user_ids_next(struct str *users, snowflake *ret)
+bool reaction_user_ids_read_next(struct str *users, snowflake *ret)
 {
     if (users->n < ID_DIGITS)
         return false;
@@ -173,7 +173,7 @@ void reaction_line_remove_user(struct arena *arena, struct reaction_line *line, 
 
 int64_t reaction_text_get_state(struct str text)
 {
-    struct str lines = reaction_text_skip_first_line(text);
+    struct str lines = reaction_text_skip_reader_line(text);
     struct reaction_line line;
 
     while (reaction_line_parse_next(&lines, &line))
@@ -206,7 +206,7 @@ void reaction_text_write_reader_id(struct str text, snowflake reader)
 void reaction_text_mark_reaction_of_reader(struct str text, snowflake id,
                                            enum reader_reaction_bits reader_bits)
 {
-    struct str lines = reaction_text_skip_first_line(text);
+    struct str lines = reaction_text_skip_reader_line(text);
     struct reaction_line_parts parts;
     char wanted[ID_DIGITS];
 
@@ -326,7 +326,7 @@ bool write_next_reaction_json(struct json_writer *j, struct str *lines,
 
 void write_reactions_json(struct json_writer *j, struct str text)
 {
-    struct str lines = reaction_text_skip_first_line(text);
+    struct str lines = reaction_text_skip_reader_line(text);
     struct reaction_line_parts parts;
 
     json_begin_array(j);

@@ -30,8 +30,8 @@ struct reaction_line {
 };
 
 /* Writes the first line of a reaction text, with 0 as the id of the reading user. */
-void reaction_text_append_first_line(struct buf *out);
-struct str reaction_text_skip_first_line(struct str text);
+void reaction_text_append_reader_line(struct buf *out);
+struct str reaction_text_skip_reader_line(struct str text);
 /* Parses the next line and removes it from *text. Returns false if there is no further line, or the
  * line is invalid. */
 bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);
@@ -71,6 +71,6 @@ struct reaction_json_offsets {
 bool write_next_reaction_json(struct json_writer *j, struct str *lines,
                               struct reaction_json_offsets *ret);
 /* Removes the first user id from users and sets ret to it. Returns false if users is empty. */
-bool reaction_user_ids_next(struct str *users, snowflake *ret);
+bool reaction_user_ids_read_next(struct str *users, snowflake *ret);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-bool object_response_find_element(struct str *xml, const char *name, struct str *ret)
+bool object_response_find_xml_element(struct str *xml, const char *name, struct str *ret)
 {
     char open[64], close[64];
 
@@ -25,7 +25,7 @@ bool object_response_find_element(struct str *xml, const char *name, struct str 
     return true;
 }
 
-void object_response_copy_text(struct str text, char *out, size_t size)
+void object_response_decode_xml_text(struct str text, char *out, size_t size)
 {
     static const struct {
         const char *entity, *character;
@@ -61,7 +61,7 @@ enum err object_storage_delete(struct object_storage *o, const char *name)
     return e;
 }
 
-enum err object_storage_abort_uploads(struct object_storage *o, const char *name)
+enum err object_storage_abort_incomplete_uploads(struct object_storage *o, const char *name)
 {
     struct object_request r;
     struct str upload, text;
@@ -76,16 +76,16 @@ enum err object_storage_abort_uploads(struct object_storage *o, const char *name
     r.query_count = 2;
     e = object_request_send(o, &r);
     for (struct str xml = buf_as_str(&r.response);
-         !e && object_response_find_element(&xml, "Upload", &upload);) {
+         !e && object_response_find_xml_element(&xml, "Upload", &upload);) {
         struct str rest = upload;
 
-        if (!object_response_find_element(&rest, "Key", &text))
+        if (!object_response_find_xml_element(&rest, "Key", &text))
             continue;
-        object_response_copy_text(text, key, sizeof key);
+        object_response_decode_xml_text(text, key, sizeof key);
         rest = upload;
-        if (strcmp(key, full) != 0 || !object_response_find_element(&rest, "UploadId", &text))
+        if (strcmp(key, full) != 0 || !object_response_find_xml_element(&rest, "UploadId", &text))
             continue;
-        object_response_copy_text(text, id, sizeof id);
+        object_response_decode_xml_text(text, id, sizeof id);
         e = object_storage_abort_upload(o, name, id);
     }
     buf_clear(&r.response);
@@ -111,14 +111,14 @@ static enum err visit_objects_of_list_page(const struct object_storage *o, struc
     size_t n = strlen(o->prefix);
     enum err e = OK;
 
-    while (!e && object_response_find_element(&xml, "Contents", &entry)) {
+    while (!e && object_response_find_xml_element(&xml, "Contents", &entry)) {
         struct str rest = entry, written = STR("");
 
-        if (!object_response_find_element(&rest, "Key", &text))
+        if (!object_response_find_xml_element(&rest, "Key", &text))
             continue;
-        object_response_copy_text(text, key, sizeof key);
+        object_response_decode_xml_text(text, key, sizeof key);
         rest = entry;
-        object_response_find_element(&rest, "LastModified", &written);
+        object_response_find_xml_element(&rest, "LastModified", &written);
         if (strncmp(key, o->prefix, n) == 0)
             e = found(arg, key + n, parse_iso_time(written));
     }
@@ -147,8 +147,8 @@ enum err object_storage_list(struct object_storage *o,
             e = ERR_FILES_UNAVAILABLE;
         struct str xml = buf_as_str(&r.response);
         token[0] = '\0';
-        if (!e && object_response_find_element(&xml, "NextContinuationToken", &text))
-            object_response_copy_text(text, token, sizeof token);
+        if (!e && object_response_find_xml_element(&xml, "NextContinuationToken", &text))
+            object_response_decode_xml_text(text, token, sizeof token);
         if (!e)
             e = visit_objects_of_list_page(o, buf_as_str(&r.response), found, arg);
         buf_clear(&r.response);

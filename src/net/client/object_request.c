@@ -279,8 +279,8 @@ static bool object_request_attempt(struct object_storage *o, struct object_reque
     } else {
         struct str xml = buf_as_str(&r->response), word = STR(""), message = STR("");
 
-        object_response_find_element(&xml, "Code", &word);
-        object_response_find_element(&xml, "Message", &message);
+        object_response_find_xml_element(&xml, "Code", &word);
+        object_response_find_xml_element(&xml, "Message", &message);
         snprintf(r->reason, sizeof r->reason, "it answered %ld %.*s: %.*s", r->status,
                  STR_ARGS(word), STR_ARGS(message));
     }
@@ -379,7 +379,7 @@ enum err object_request_send(struct object_storage *o, struct object_request *r)
 
         /* A response to HEAD has no body and counts as "object not found". If the bucket does not
          * exist, the storage is not usable. */
-        if (!object_response_find_element(&xml, "Code", &code) || !str_is(code, "NoSuchBucket"))
+        if (!object_response_find_xml_element(&xml, "Code", &code) || !str_is(code, "NoSuchBucket"))
             return ERR_NOT_FOUND;
     }
     atomic_fetch_add(&o->failures, 1);

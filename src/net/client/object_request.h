@@ -72,10 +72,10 @@ struct aws_credentials object_storage_get_credentials(const struct object_storag
 
 /* Sets *ret to the text of the next XML element with this name. The text may contain XML
  * entities. */
-bool object_response_find_element(struct str *xml, const char *name, struct str *ret);
+bool object_response_find_xml_element(struct str *xml, const char *name, struct str *ret);
 /* Copies the text of an element with its entities replaced. In responses of S3 only names and ETags
  * have entities. */
-void object_response_copy_text(struct str text, char *out, size_t size);
+void object_response_decode_xml_text(struct str text, char *out, size_t size);
 enum err object_storage_abort_upload(struct object_storage *o, const char *name, const char *id);
 
 #endif

@@ -140,7 +140,7 @@ void object_storage_free(struct object_storage *o)
     mem_free(o);
 }
 
-const char *object_storage_address(const struct object_storage *o)
+const char *object_storage_get_address(const struct object_storage *o)
 {
     return o->address;
 }
@@ -155,7 +155,7 @@ void object_storage_read_stats(const struct object_storage *o, struct object_sto
 
 /* --- presigned URLs ------------------------------------------------------------------- */
 
-void object_storage_append_public_origin(const struct object_storage *o, struct buf *out)
+void object_storage_append_presigned_url_origin(const struct object_storage *o, struct buf *out)
 {
     buf_printf(out, "%s://", o->public_endpoint.scheme);
     object_storage_append_host(o, &o->public_endpoint, out);
@@ -181,7 +181,7 @@ void object_storage_append_presigned_url(const struct object_storage *o, const c
         { STR("response-content-disposition"), disposition },
         { STR("response-content-type"), content_type },
     };
-    object_storage_append_public_origin(o, out);
+    object_storage_append_presigned_url_origin(o, out);
     buf_add_str(out, buf_as_str(&path));
     buf_add_char(out, '?');
     aws_append_presigned_query(out, &c,

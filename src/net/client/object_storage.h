@@ -37,7 +37,7 @@ struct object_storage *object_storage_new(const struct object_storage_options *o
                                           const char **ret_problem);
 void object_storage_free(struct object_storage *o); /* accepts NULL */
 /* Returns the address of the bucket, s3://BUCKET[/PREFIX], without a slash at the end. */
-const char *object_storage_address(const struct object_storage *o);
+const char *object_storage_get_address(const struct object_storage *o);
 
 /* The next functions return ERR_FILES_UNAVAILABLE if the storage does not answer or refuses the
  * request; the reason is logged. Names consist of unreserved characters and slashes. */
@@ -49,7 +49,7 @@ enum err object_storage_put(struct object_storage *o, const char *name, struct s
 enum err object_storage_read(struct object_storage *o, const char *name, int fd, int64_t *ret_size);
 enum err object_storage_delete(struct object_storage *o, const char *name);
 /* Removes the parts of those uploads of this object that were not completed. */
-enum err object_storage_abort_uploads(struct object_storage *o, const char *name);
+enum err object_storage_abort_incomplete_uploads(struct object_storage *o, const char *name);
 /* Calls found for each object, ordered by name. */
 enum err object_storage_list(struct object_storage *o,
                              enum err (*found)(void *arg, const char *name, time_t written),
@@ -62,7 +62,7 @@ void object_storage_append_presigned_url(const struct object_storage *o, const c
                                          struct str disposition, struct str cache_control,
                                          struct buf *out);
 /* Appends the origin of presigned URLs: scheme, host and port. */
-void object_storage_append_public_origin(const struct object_storage *o, struct buf *out);
+void object_storage_append_presigned_url_origin(const struct object_storage *o, struct buf *out);
 
 struct object_storage_stats {
     uint64_t requests, retries, failures;

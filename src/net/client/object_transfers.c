@@ -30,8 +30,8 @@ static enum err begin_multipart_upload(struct object_storage *o, const char *nam
     r.query_count = 1;
     enum err e = object_request_send(o, &r);
     struct str xml = buf_as_str(&r.response);
-    if (!e && object_response_find_element(&xml, "UploadId", &text))
-        object_response_copy_text(text, id, 1024);
+    if (!e && object_response_find_xml_element(&xml, "UploadId", &text))
+        object_response_decode_xml_text(text, id, 1024);
     else if (!e)
         e = ERR_FILES_UNAVAILABLE;
     buf_clear(&r.response);
@@ -72,7 +72,7 @@ static enum err complete_multipart_upload(struct object_storage *o, const char *
     r.body = buf_as_str(list);
     enum err e = object_request_send(o, &r);
     struct str xml = buf_as_str(&r.response), text;
-    if (!e && object_response_find_element(&xml, "Code", &text)) {
+    if (!e && object_response_find_xml_element(&xml, "Code", &text)) {
         object_storage_log_failure(o, &r);
         e = ERR_FILES_UNAVAILABLE;
     }

@@ -173,7 +173,7 @@ static void shut_down_websockets(struct loop *l, void *arg)
 
         next = at->next;
         if (c->state == CONN_WEBSOCKET)
-            websocket_begin_shutdown(c);
+            websocket_close_for_server_shutdown(c);
     }
 }
 
@@ -390,7 +390,7 @@ enum err http_server_start(struct loops *loops, const struct http_server_options
     return OK;
 }
 
-int http_server_port(const struct http_server *s)
+int http_server_get_port(const struct http_server *s)
 {
     return s->port;
 }

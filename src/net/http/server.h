@@ -124,7 +124,7 @@ struct http_server_options {
  * the reason and returns an error. */
 enum err http_server_start(struct loops *loops, const struct http_server_options *options,
                            const struct http_server_callbacks *app, struct http_server **ret);
-int http_server_port(const struct http_server *s);
+int http_server_get_port(const struct http_server *s);
 
 /* Writes the address of a listening socket. Returns false if the socket is not a listening IP
  * socket. */
@@ -228,9 +228,9 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
 void websocket_flush(struct websocket *ws);
 /* The two prefetch functions load the memory that sending needs into the CPU cache, for callers
  * that send an event to thousands of sockets. Call websocket_prefetch_into_cpu_cache some time
- * before websocket_prefetch_connection_into_cache. */
+ * before websocket_prefetch_connection_into_cpu_cache. */
 void websocket_prefetch_into_cpu_cache(const struct websocket *ws);
-void websocket_prefetch_connection_into_cache(const struct websocket *ws);
+void websocket_prefetch_connection_into_cpu_cache(const struct websocket *ws);
 /* Returns the number of bytes that are queued but not yet sent. */
 size_t websocket_count_unsent_bytes(const struct websocket *ws);
 /* Requests that the handler's `drained` is called once, when all queued bytes are sent. */

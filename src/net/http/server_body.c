@@ -55,7 +55,7 @@ static void refuse_too_long_request_body(struct http_connection *c,
     c->timing = TIMING_NONE;
     report_refused_request(c, call, 413, STR(""));
     append_error_response(c, &to, 413, STR(""));
-    http_server_request_finish(c, call, keep);
+    http_connection_end_request(c, call, keep);
 }
 
 static bool begin_multipart(struct http_server_request *call)
@@ -176,7 +176,7 @@ void http_accept_request_body(struct http_exchange *x, uint64_t account)
         start_receiving_body(c);
         return;
     }
-    struct http_connection *before = http_connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_collecting_output(c);
     start_receiving_body(c);
     http_connection_parse_stored_input(c);
     c->server_loop->current = before;

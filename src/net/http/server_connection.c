@@ -34,7 +34,7 @@ static void connection_abandon_request(struct http_connection *c, bool working)
     } else if (call) {
         http_server_request_free(call);
     }
-    long_response_close(c);
+    long_response_free(c);
 }
 
 void http_connection_close(struct http_connection *c)
@@ -144,12 +144,13 @@ void on_connection_read_timeout(struct deadline *d)
         http_connection_close(c);
         return;
     }
-    struct http_connection *before = http_connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_collecting_output(c);
     http_connection_refuse_request(c, 408, STR(""));
-    http_connection_end_output(c, before);
+    http_connection_send_collected_output(c, before);
 }
 
-static void start_connection_timeout(struct http_connection *c, enum http_connection_timing timing,
+static void start_connection_timeout(struct http_connection *c,
+                                     enum http_connection_running_timeout timing,
                                      struct deadline_list *list)
 {
     if (c->timing == timing)
@@ -324,7 +325,7 @@ void http_connection_send(struct http_connection *c, const struct str *pieces, s
         reset_scratch_buffer(&h->buffers.out);
 }
 
-void http_connection_send_queued(struct http_connection *c, struct str piece)
+void http_connection_send_through_libuv_queue(struct http_connection *c, struct str piece)
 {
     http_connection_flush(c);
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
@@ -385,7 +386,7 @@ void http_connection_flush(struct http_connection *c)
         http_connection_send(c, NULL, 0);
 }
 
-struct http_connection *http_connection_begin_output(struct http_connection *c)
+struct http_connection *http_connection_begin_collecting_output(struct http_connection *c)
 {
     struct http_connection *before = c->server_loop->current;
 
@@ -395,7 +396,8 @@ struct http_connection *http_connection_begin_output(struct http_connection *c)
     return before;
 }
 
-void http_connection_end_output(struct http_connection *c, struct http_connection *before)
+void http_connection_send_collected_output(struct http_connection *c,
+                                           struct http_connection *before)
 {
     http_connection_flush(c);
     c->server_loop->current = before;
@@ -531,9 +533,9 @@ static void decrypt_input(struct http_connection *c, const char *bytes, size_t n
 static void handle_received_bytes(struct http_connection *c, char *bytes, size_t n)
 {
     if (!c->sniffed && !detect_tls_by_first_byte(c, bytes)) {
-        struct http_connection *before = http_connection_begin_output(c);
+        struct http_connection *before = http_connection_begin_collecting_output(c);
         http_connection_refuse_request(c, 400, STR(""));
-        http_connection_end_output(c, before);
+        http_connection_send_collected_output(c, before);
     } else if (c->tls) {
         decrypt_input(c, bytes, n);
     } else {

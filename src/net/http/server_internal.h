@@ -94,7 +94,7 @@ struct server_io_buffers {
 };
 
 /* Preformatted headers that all responses share. */
-struct common_headers {
+struct common_response_headers {
     bool dated;   /* whether the Date header is known to be up to date in this loop iteration */
     int64_t date; /* second for which `common` was formatted */
     char common[256];
@@ -132,7 +132,7 @@ struct server_loop {
 
     struct http_connection *current; /* connection whose input is being handled */
     struct http_request request;     /* memory that the parser reuses for each request */
-    struct common_headers head;
+    struct common_response_headers head;
     struct gzip_state *gzip;
     struct stored_handler *handlers; /* WebSocket handlers; connections with the same callbacks
                                       * share one */
@@ -212,7 +212,7 @@ struct websocket {
                       * modulo 2^32 */
 };
 
-enum http_connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
+enum http_connection_running_timeout { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
 
 struct http_connection {
     uv_tcp_t tcp;
@@ -302,17 +302,19 @@ void server_loop_free(struct server_loop *h);
 void on_connection_read_timeout(struct deadline *d);
 void on_connection_send_timeout(struct deadline *d);
 void on_connection_closing_timeout(struct deadline *d);
-/* http_connection_begin_output makes c the current connection and returns the previous one.
- * http_connection_end_output sends the collected output of c and restores the previous connection.
- * Call the two functions around code that may respond when no input of c is being handled. */
-struct http_connection *http_connection_begin_output(struct http_connection *c);
-void http_connection_end_output(struct http_connection *c, struct http_connection *before);
+/* http_connection_begin_collecting_output makes c the current connection and returns the previous
+ * one. http_connection_send_collected_output sends the collected output of c and restores the
+ * previous connection. Call the two functions around code that may respond when no input of c is
+ * being handled. */
+struct http_connection *http_connection_begin_collecting_output(struct http_connection *c);
+void http_connection_send_collected_output(struct http_connection *c,
+                                           struct http_connection *before);
 /* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */
 void http_connection_send(struct http_connection *c, const struct str *pieces, size_t count);
 void http_connection_flush(struct http_connection *c);
 /* Sends a piece of output through libuv's queue, even if the kernel could accept it at once,
  * because libuv then reports in a later loop iteration that the piece was sent. */
-void http_connection_send_queued(struct http_connection *c, struct str piece);
+void http_connection_send_through_libuv_queue(struct http_connection *c, struct str piece);
 /* If no output is queued, writes as many bytes as the kernel accepts and returns their number. With
  * TLS, accepts all bytes and queues the rest. Never closes the connection. */
 size_t http_connection_try_send(struct http_connection *c, struct str bytes);
@@ -359,13 +361,13 @@ bool http_status_has_body(int status);
 void append_response_head(struct server_loop *h, const struct response_encoding_context *to,
                           const struct response_head *head, uint64_t length, bool zipped,
                           bool varies);
-void http_server_request_finish(struct http_connection *c, struct http_server_request *call,
-                                bool keep_alive);
+void http_connection_end_request(struct http_connection *c, struct http_server_request *call,
+                                 bool keep_alive);
 
 /* Sends as much of the response as the peer accepts; returns true when the whole response was sent.
  * (server_long_response.c) */
 bool long_response_send_more(struct http_connection *c);
-void long_response_close(struct http_connection *c);
+void long_response_free(struct http_connection *c);
 
 /* Compresses a body. Returns false if the compressed body would not be smaller. (server_gzip.c) */
 bool compress_response_body(struct server_loop *h, struct str body, struct str *ret);
@@ -377,7 +379,7 @@ void websocket_resume_input(struct http_connection *c); /* handles postponed inp
 void on_websocket_output_sent(struct http_connection *c);
 void websocket_call_closed_handler(struct http_connection *c);
 void websocket_free_buffers(struct websocket *ws);
-void websocket_begin_shutdown(struct http_connection *c);
+void websocket_close_for_server_shutdown(struct http_connection *c);
 void websockets_send_queued_output(struct server_loop *h);
 void websocket_handlers_free(struct server_loop *h);
 

@@ -23,7 +23,7 @@ struct long_response {
     bool keep_alive;
 };
 
-void long_response_close(struct http_connection *c)
+void long_response_free(struct http_connection *c)
 {
     if (!c->file)
         return;
@@ -107,7 +107,7 @@ static bool send_next_body_piece(struct http_connection *c, struct long_response
     if (f->fd < 0)
         f->text = str_skip_bytes(f->text, (size_t)n);
     if (queued)
-        http_connection_send_queued(c, s);
+        http_connection_send_through_libuv_queue(c, s);
     else
         http_connection_send(c, &s, 1);
     return true;
@@ -138,8 +138,8 @@ bool long_response_send_more(struct http_connection *c)
     if (c->state != CONN_FILE || f->left || http_connection_count_unsent_bytes(c))
         return false;
     bool keep = f->keep_alive;
-    long_response_close(c);
-    http_server_request_finish(c, NULL, keep);
+    long_response_free(c);
+    http_connection_end_request(c, NULL, keep);
     return true;
 }
 
@@ -151,8 +151,8 @@ static void begin_long_response(struct http_connection *c, struct http_server_re
     c->file = mem_new(sizeof *c->file);
     *c->file = f;
     if (c->state == CONN_CLOSED || call->head || f.left == 0) {
-        long_response_close(c);
-        http_server_request_finish(c, call, f.keep_alive);
+        long_response_free(c);
+        http_connection_end_request(c, call, f.keep_alive);
         return;
     }
     c->state = CONN_FILE;
@@ -170,7 +170,7 @@ static void respond_with_long_body(struct http_server_request *call,
     bool nested = h->current == c, zipped = f.fd < 0 && head->gzipped;
     bool varies = f.fd < 0 && !head->no_gzip &&
                   http_response_is_worth_compressing(head->content_type, (size_t)f.left);
-    struct http_connection *before = http_connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_collecting_output(c);
 
     call->keep_alive = call->keep_alive && !head->close && !h->stopping;
     struct response_encoding_context to = { .keep_alive = call->keep_alive, .old = call->old };

@@ -263,7 +263,7 @@ static void send_output_and_update_reading(struct http_connection *c,
                                            struct http_connection *before)
 {
     close_after_eof(c);
-    http_connection_end_output(c, before);
+    http_connection_send_collected_output(c, before);
     http_connection_set_read_paused(c, must_pause_reading(c));
     if (c->state == CONN_WEBSOCKET)
         on_websocket_output_sent(c);
@@ -271,7 +271,7 @@ static void send_output_and_update_reading(struct http_connection *c,
 
 void http_connection_parse_stored_input(struct http_connection *c)
 {
-    struct http_connection *before = http_connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_collecting_output(c);
 
     parse_postponed_input_of_connection(c);
     send_output_and_update_reading(c, before);
@@ -283,7 +283,7 @@ void http_connection_parse_input(struct http_connection *c, char *bytes, size_t 
         websocket_decode_input(c, bytes, n);
         return;
     }
-    struct http_connection *before = http_connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_collecting_output(c);
     if (c->in.n) {
         buf_add(&c->in, bytes, n);
         parse_postponed_input_of_connection(c);

@@ -172,8 +172,8 @@ void append_error_response(struct http_connection *c, const struct response_enco
     append_response(c, to, &head, str_skip_bytes(all, lines));
 }
 
-void http_server_request_finish(struct http_connection *c, struct http_server_request *call,
-                                bool keep_alive)
+void http_connection_end_request(struct http_connection *c, struct http_server_request *call,
+                                 bool keep_alive)
 {
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
@@ -204,12 +204,12 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     /* The code that is handling the input of c also sends the output. */
     if (c->server_loop->current == c) {
         append_response(c, &to, head, body);
-        http_server_request_finish(c, call, keep);
+        http_connection_end_request(c, call, keep);
         return;
     }
-    struct http_connection *before = http_connection_begin_output(c);
+    struct http_connection *before = http_connection_begin_collecting_output(c);
     append_response(c, &to, head, body);
-    http_server_request_finish(c, call, keep);
+    http_connection_end_request(c, call, keep);
     /* Handle requests that arrived meanwhile, then send this response and the responses of those
      * requests in one write. */
     http_connection_parse_stored_input(c);

@@ -192,7 +192,7 @@ void websocket_prefetch_into_cpu_cache(const struct websocket *ws)
     __builtin_prefetch((const char *)ws + 64);
 }
 
-void websocket_prefetch_connection_into_cache(const struct websocket *ws)
+void websocket_prefetch_connection_into_cpu_cache(const struct websocket *ws)
 {
     http_connection_prefetch_into_cpu_cache(websocket_get_connection(ws));
 }
@@ -398,7 +398,7 @@ void websocket_free_buffers(struct websocket *ws)
     mem_free(ws->pong);
 }
 
-void websocket_begin_shutdown(struct http_connection *c)
+void websocket_close_for_server_shutdown(struct http_connection *c)
 {
     struct websocket *ws = &c->websocket;
 

@@ -67,8 +67,8 @@ enum err delete_previous_picture(struct call *call, const char *area, snowflake 
                                  const struct opt_str *before, const struct opt_str *now);
 
 /* Returns a hash of the picture's bytes and the upload's id, unique among its owner's pictures. */
-struct str picture_hash_of_upload(struct arena *a, const struct uploaded_image *image,
-                                  snowflake id);
+struct str compute_picture_hash_of_upload(struct arena *a, const struct uploaded_image *image,
+                                          snowflake id);
 /* Inserts a picture of an imported world file; *ret is the picture's hash. */
 struct world_file_importer;
 enum err world_file_import_picture(struct world_file_importer *im,

@@ -24,7 +24,7 @@ enum err store_uploaded_picture(struct call *call, const char *area, snowflake o
     ret->given = image->given;
     if (image->given != GIVEN)
         return OK;
-    ret->value = picture_hash_of_upload(call->arena, &image->value, id);
+    ret->value = compute_picture_hash_of_upload(call->arena, &image->value, id);
     format_picture_file_name(name, area, owner, ret->value);
     return call_write_blob(call, id, name, image->value.bytes);
 }

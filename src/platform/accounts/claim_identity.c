@@ -40,7 +40,7 @@ static struct str new_secret(struct arena *arena)
 static struct value digest_claim_state(struct call *call, struct str state, struct str proof)
 {
     return v_text(
-        random_secret_digest(call->arena, STR_CONCAT(call->arena, state, STR(" "), proof)));
+        random_secret_compute_digest(call->arena, STR_CONCAT(call->arena, state, STR(" "), proof)));
 }
 
 /* --- POST /auth/claim/identity --------------------------------------------------------- */
@@ -67,14 +67,14 @@ const struct type identity_claim_start_reply = { .kind = KIND_OBJECT, .schema = 
 
 static struct str build_consent_url(struct call *call, struct str state)
 {
-    return STR_CONCAT(call->arena, claim_provider_origin(),
+    return STR_CONCAT(call->arena, claim_provider_get_api_origin(),
                       STR("/oauth2/authorize?response_type=code&scope=identify&client_id="),
-                      claim_provider_client_id(), STR("&redirect_uri="),
-                      str_percent_encode(call->arena, claim_provider_redirect_uri()),
+                      claim_provider_get_client_id(), STR("&redirect_uri="),
+                      str_percent_encode(call->arena, claim_provider_get_redirect_uri()),
                       STR("&state="), state);
 }
 
-enum err prepare_start_identity_claim(struct call *call)
+enum err require_claim_provider_configured(struct call *call)
 {
     (void)call;
     return claim_provider_is_configured() ? OK : ERR_CLAIM_BY_IDENTITY_OFF;
@@ -168,7 +168,7 @@ static enum err check_claim_state(struct call *call)
     return e || found ? e : refuse_claim_state(call);
 }
 
-enum err prepare_identity_claim(struct call *call)
+enum err schedule_identity_claim_verification(struct call *call)
 {
     const struct identity_claim *in = call->body;
     struct claimed_identity *r = call_store_stage_data(call, "claimed_identity", sizeof *r);
@@ -242,7 +242,7 @@ enum err complete_identity_claim(struct call *call)
     if (!e && r->result != CLAIM_PROVIDER_OK)
         e = refuse_unanswered_claim(call, r->result);
     if (!e)
-        e = placeholder_account_create_identity_code(call->tx, r->user_id, &out.code);
+        e = placeholder_account_create_login_claim_code(call->tx, r->user_id, &out.code);
     if (!e && !out.code.n)
         e = refuse_claim_of_account(call, r->user_id);
     if (!e)

@@ -113,7 +113,7 @@ static void request_provider_account(struct call *call, struct str access_token)
         { STR("User-Agent"), provider_user_agent(call) },
         { STR("Authorization"), STR_CONCAT(call->arena, STR("Bearer "), access_token) },
     };
-    struct str url = STR_CONCAT(call->arena, claim_provider_api(), STR("/users/@me"));
+    struct str url = STR_CONCAT(call->arena, claim_provider_get_api_url(), STR("/users/@me"));
 
     fetcher_start_request(api_get_http_client_of_loop(call->api, call->loop),
                           &(struct fetch_request){ .method = "GET",
@@ -166,10 +166,10 @@ static struct str encode_token_form(struct call *call, struct str code)
     struct arena *a = call->arena;
 
     return STR_CONCAT(a, STR("grant_type=authorization_code&client_id="),
-                      claim_provider_client_id(), STR("&client_secret="),
-                      str_percent_encode(a, claim_provider_client_secret()), STR("&code="),
+                      claim_provider_get_client_id(), STR("&client_secret="),
+                      str_percent_encode(a, claim_provider_get_client_secret()), STR("&code="),
                       str_percent_encode(a, code), STR("&redirect_uri="),
-                      str_percent_encode(a, claim_provider_redirect_uri()));
+                      str_percent_encode(a, claim_provider_get_redirect_uri()));
 }
 
 void request_identity_from_claim_provider(struct call *call)
@@ -180,7 +180,7 @@ void request_identity_from_claim_provider(struct call *call)
         { STR("User-Agent"), provider_user_agent(call) },
         { STR("Content-Type"), STR("application/x-www-form-urlencoded") },
     };
-    struct str url = STR_CONCAT(call->arena, claim_provider_api(), STR("/oauth2/token"));
+    struct str url = STR_CONCAT(call->arena, claim_provider_get_api_url(), STR("/oauth2/token"));
 
     fetcher_start_request(api_get_http_client_of_loop(call->api, call->loop),
                           &(struct fetch_request){ .method = "POST",

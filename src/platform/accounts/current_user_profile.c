@@ -73,7 +73,7 @@ static enum err store_profile_banner(struct call *call)
     return store_uploaded_picture(call, "banners", call->caller->id, &in->banner, &b->hash);
 }
 
-enum err schedule_profile_banner_storage(struct call *call)
+enum err schedule_storing_profile_banner(struct call *call)
 {
     const struct profile_patch *in = call->body;
 

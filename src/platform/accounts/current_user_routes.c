@@ -73,7 +73,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &current_user_profile_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = schedule_profile_banner_storage,
+        .prepare = schedule_storing_profile_banner,
         .handle = modify_current_user_profile,
     },
     { 0 },

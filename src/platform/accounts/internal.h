@@ -25,8 +25,8 @@ enum err claim_account(struct call *call);
 /* Creates a second code with which the account can be claimed, for a person who has logged in at
  * the server from which it was copied; valid for 15 minutes. The code that the bot has sent stays
  * valid. ret->p is NULL if the account cannot be claimed. */
-enum err placeholder_account_create_identity_code(struct tx *tx, snowflake user_id,
-                                                  struct str *ret);
+enum err placeholder_account_create_login_claim_code(struct tx *tx, snowflake user_id,
+                                                     struct str *ret);
 
 /* --- claim_identity.c, claim_provider_http.c ---------------------------------------------- */
 
@@ -46,9 +46,9 @@ struct claimed_identity {
 void request_identity_from_claim_provider(struct call *call);
 
 extern const struct type identity_claim_start_reply, identity_claim_body, identity_claim_code_reply;
-enum err prepare_start_identity_claim(struct call *call);
+enum err require_claim_provider_configured(struct call *call);
 enum err start_identity_claim(struct call *call);
-enum err prepare_identity_claim(struct call *call);
+enum err schedule_identity_claim_verification(struct call *call);
 enum err complete_identity_claim(struct call *call);
 
 /* --- password.c ----------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ enum err password_hash_with_cost(struct password_cost cost, struct arena *a, str
                                  struct str *ret);
 /* Returns the digest of a secret with at least 96 random bits (registration code, claim code,
  * token, ticket). So much randomness makes salt and stretching unnecessary. */
-struct str random_secret_digest(struct arena *arena, struct str secret);
+struct str random_secret_compute_digest(struct arena *arena, struct str secret);
 /* Compares a password with a hash. If hash.p is NULL (unknown login), hashes the password anyway
  * and returns false, so that the response time does not reveal which logins exist. */
 bool password_verify(const struct api *api, struct str hash, struct str password);
@@ -151,7 +151,7 @@ enum err modify_current_user(struct call *call);
 /* --- current_user_profile.c ----------------------------------------------------------- */
 
 extern const struct type current_user_profile_body, current_user_profile_reply;
-enum err schedule_profile_banner_storage(struct call *call);
+enum err schedule_storing_profile_banner(struct call *call);
 enum err modify_current_user_profile(struct call *call);
 
 /* --- registration.c ------------------------------------------------------------------- */
@@ -161,8 +161,8 @@ enum err require_registration_open(struct call *call);
 /* Decides whether the caller may register. If *invite is a registration code of the operator,
  * consumes the code and clears *invite. Otherwise *invite remains: a guild invite, which the new
  * account accepts. *ret_guild_required is true if only that invite permits the registration. */
-enum err check_registration_allowed(struct call *call, struct opt_str *invite,
-                                    bool *ret_guild_required);
+enum err check_registration_and_consume_code(struct call *call, struct opt_str *invite,
+                                             bool *ret_guild_required);
 
 /* --- handlers of the routes in current_user_routes.c ------------------------------------ */
 

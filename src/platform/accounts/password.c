@@ -37,7 +37,7 @@ bool password_verify(const struct api *api, struct str hash, struct str password
     return crypto_pwhash_str_verify(text, password.p, password.n) == 0;
 }
 
-struct str random_secret_digest(struct arena *arena, struct str secret)
+struct str random_secret_compute_digest(struct arena *arena, struct str secret)
 {
     unsigned char digest[32];
 

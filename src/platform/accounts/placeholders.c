@@ -46,22 +46,25 @@ enum err placeholder_account_create_claim_code(struct tx *tx, snowflake user_id,
 {
     struct str code = new_claim_code(tx_arena(tx));
     int64_t changed = 0, day = INT64_C(86400) * 1000 * 1000;
-    enum err e = tx_exec(tx, SET_CODE,
-                         BIND(v_id(user_id), v_text(random_secret_digest(tx_arena(tx), code)),
-                              v_int(clock_us() + CLAIM_CODE_DAYS * day)),
-                         &changed);
+    enum err e =
+        tx_exec(tx, SET_CODE,
+                BIND(v_id(user_id), v_text(random_secret_compute_digest(tx_arena(tx), code)),
+                     v_int(clock_us() + CLAIM_CODE_DAYS * day)),
+                &changed);
     *ret = changed ? code : (struct str){ 0 };
     return e;
 }
 
-enum err placeholder_account_create_identity_code(struct tx *tx, snowflake user_id, struct str *ret)
+enum err placeholder_account_create_login_claim_code(struct tx *tx, snowflake user_id,
+                                                     struct str *ret)
 {
     struct str code = new_claim_code(tx_arena(tx));
     int64_t changed = 0;
-    enum err e = tx_exec(tx, SET_IDENTITY_CODE,
-                         BIND(v_id(user_id), v_text(random_secret_digest(tx_arena(tx), code)),
-                              v_int(clock_us() + IDENTITY_CODE_SECONDS * INT64_C(1000000))),
-                         &changed);
+    enum err e =
+        tx_exec(tx, SET_IDENTITY_CODE,
+                BIND(v_id(user_id), v_text(random_secret_compute_digest(tx_arena(tx), code)),
+                     v_int(clock_us() + IDENTITY_CODE_SECONDS * INT64_C(1000000))),
+                &changed);
     *ret = changed ? code : (struct str){ 0 };
     return e;
 }
@@ -117,9 +120,10 @@ static enum err find_account_of_claim_code(struct call *call, snowflake *ret)
     const struct account_claim *in = call->body;
     struct rows row;
     bool found;
-    enum err e = tx_one(
-        call->tx, FIND_CODE,
-        BIND(v_text(random_secret_digest(call->arena, in->code)), v_int(clock_us())), &row, &found);
+    enum err e =
+        tx_one(call->tx, FIND_CODE,
+               BIND(v_text(random_secret_compute_digest(call->arena, in->code)), v_int(clock_us())),
+               &row, &found);
 
     if (!e && !found)
         return call_add_field_error(call, "code", "CLAIM_CODE_INVALID",

@@ -37,7 +37,8 @@ static enum err digest_unhashed_registration_codes(struct call *call, size_t *re
     const struct str *code = codes.items;
     for (size_t i = 0; !e && i < codes.count; i++)
         e = tx_exec(call->tx, HASH_CODE,
-                    BIND(v_text(code[i]), v_text(random_secret_digest(call->arena, code[i])),
+                    BIND(v_text(code[i]),
+                         v_text(random_secret_compute_digest(call->arena, code[i])),
                          v_id(snowflake_new()), v_text(registration_code_prefix(code[i]))),
                     NULL);
     *ret_count = codes.count;
@@ -83,7 +84,7 @@ enum err registration_invite_create(struct call *call, struct registration_invit
                          str_base64url_encode(call->arena, bytes, sizeof bytes));
     i->prefix = registration_code_prefix(i->code);
     return tx_exec(call->tx, ADD_INVITE,
-                   BIND(v_text(random_secret_digest(call->arena, i->code)), v_int(i->uses),
+                   BIND(v_text(random_secret_compute_digest(call->arena, i->code)), v_int(i->uses),
                         v_int(i->expires_at), v_int(i->created_at), v_id(i->id), v_text(i->prefix)),
                    NULL);
 }
@@ -126,10 +127,10 @@ enum err registration_invite_revoke(struct call *call, struct str name,
     /* Rows of earlier program versions (plain codes) have the id 0. If `name` is a code, bind -1 as
      * the id, so that no row matches by id. */
     struct value by_id = id ? v_id(id) : v_int(-1);
-    enum err e =
-        tx_one_or(call->tx, REVOKE_INVITE,
-                  BIND(by_id, v_text(random_secret_digest(call->arena, name)), v_text(name)),
-                  ERR_NOT_FOUND, &row);
+    enum err e = tx_one_or(
+        call->tx, REVOKE_INVITE,
+        BIND(by_id, v_text(random_secret_compute_digest(call->arena, name)), v_text(name)),
+        ERR_NOT_FOUND, &row);
     if (e)
         return e;
     registration_invite_from_row(&row, ret);
@@ -150,7 +151,7 @@ static enum err consume_registration_code(struct call *call, struct opt_str code
                      ? OK
                      : tx_exec(call->tx, USE_INVITE,
                                BIND(v_text(code.value), v_int(clock_us()),
-                                    v_text(random_secret_digest(call->arena, code.value))),
+                                    v_text(random_secret_compute_digest(call->arena, code.value))),
                                &changed);
 
     *ret_used = changed > 0;
@@ -163,8 +164,8 @@ enum err require_registration_open(struct call *call)
                                                                            : OK;
 }
 
-enum err check_registration_allowed(struct call *call, struct opt_str *invite,
-                                    bool *ret_guild_required)
+enum err check_registration_and_consume_code(struct call *call, struct opt_str *invite,
+                                             bool *ret_guild_required)
 {
     enum registration_mode mode = api_get_registration_mode_for_call(call);
     bool used = false;

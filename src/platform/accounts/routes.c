@@ -135,7 +135,7 @@ static enum err register_account(struct call *call)
 
     struct opt_str invite = in->invite;
     bool guild_required = false;
-    enum err e = check_registration_allowed(call, &invite, &guild_required);
+    enum err e = check_registration_and_consume_code(call, &invite, &guild_required);
     if (!e)
         e = determine_request_locale(call, &user.locale);
     if (!e)
@@ -383,7 +383,7 @@ static const struct route routes[] = {
         .auth = AUTH_OPEN,
         .reply = &identity_claim_start_reply,
         .limit = &limit_identity_claim,
-        .prepare = prepare_start_identity_claim,
+        .prepare = require_claim_provider_configured,
         .handle = start_identity_claim,
     },
     {
@@ -396,7 +396,7 @@ static const struct route routes[] = {
         .body = &identity_claim_body,
         .reply = &identity_claim_code_reply,
         .limit = &limit_identity_claim,
-        .prepare = prepare_identity_claim,
+        .prepare = schedule_identity_claim_verification,
         .handle = complete_identity_claim,
     },
     {

@@ -34,7 +34,8 @@ bool username_is_reserved(struct str name)
     return false;
 }
 
-struct str picture_hash_of_upload(struct arena *a, const struct uploaded_image *image, snowflake id)
+struct str compute_picture_hash_of_upload(struct arena *a, const struct uploaded_image *image,
+                                          snowflake id)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_state state;

@@ -95,7 +95,7 @@ static void login_session_from_row(const struct rows *r, void *ret)
 
     info->platform = row_optional_text(r, 2);
     memcpy(s->token, row_bytes(r, 0).p, sizeof s->token);
-    login_write_public_ids(s->token, NULL, hash);
+    login_session_write_public_ids(s->token, NULL, hash);
     s->id_hash = str_dup(arena, str_of(hash));
     s->approx_last_used_time = row_int(r, 1);
     s->client_info = info;

@@ -98,7 +98,7 @@ static enum err refuse_value_of_another_user(struct world_file_importer *im, str
 
     if (!e && found) {
         form_add_error(im->form, &at, "WORLD_TAKEN", "'%.*s' already belongs to another account",
-                       STR_ARGS(form_quote_value(value)));
+                       STR_ARGS(form_shorten_quoted_value(value)));
         *ret = true;
     }
     return e;
@@ -302,7 +302,7 @@ enum err world_file_import_picture(struct world_file_importer *im,
 {
     snowflake upload = snowflake_new();
     struct world_file_attachment note = { upload, id, area,
-                                          picture_hash_of_upload(im->arena, image, upload),
+                                          compute_picture_hash_of_upload(im->arena, image, upload),
                                           image->bytes };
 
     *ret = opt_str_or_null(note.name);

@@ -15,7 +15,7 @@ enum err crosspost_schedule_publishing_copies(struct call *call, const struct me
 /* Hooks that run when a message is edited or deleted. After an edit they schedule a job that
  * updates the copies; after a deletion, a job that removes the content of the copies. */
 enum err crosspost_schedule_updating_copies(struct call *call, const struct message *m);
-enum err crosspost_schedule_clearing_copies(struct call *call, const snowflake *message_id);
+enum err crosspost_schedule_emptying_of_copies(struct call *call, const snowflake *message_id);
 extern const struct job_kind announcement_publish_job, announcement_update_job,
     announcement_clear_job;
 

@@ -246,7 +246,7 @@ const struct job_kind announcement_clear_job = {
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";
 
 /* Most messages were never published. So the job is scheduled only if the message has copies. */
-enum err crosspost_schedule_clearing_copies(struct call *call, const snowflake *message_id)
+enum err crosspost_schedule_emptying_of_copies(struct call *call, const snowflake *message_id)
 {
     bool found = false;
     enum err e = tx_exists(call->tx, HAS_COPIES, BIND(v_id(*message_id)), &found);

@@ -41,7 +41,7 @@ static enum err crosspost_message(struct call *call)
         e = crosspost_schedule_publishing_copies(call, m);
     if (!e)
         e = call_reply_with_object(call, m);
-    return e ? e : messages_hide_content_from_bot(call);
+    return e ? e : messages_hide_content_in_reply_to_bot(call);
 }
 
 struct follow_channel_body {
@@ -223,7 +223,7 @@ const struct domain announcement_channels_domain = {
                                               &announcement_clear_job, NULL },
     .hooks =
         &(const struct hook_listeners){ .message_changed = crosspost_schedule_updating_copies,
-                                        .message_deleted = crosspost_schedule_clearing_copies },
+                                        .message_deleted = crosspost_schedule_emptying_of_copies },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_MESSAGES, "crossposts", "source_id, message_id",

@@ -38,7 +38,7 @@ enum err check_application_limit(struct call *call, snowflake owner_id, snowflak
 
 /* --- POST /applications --------------------------------------------------------------- */
 
-enum err schedule_icon_storage_of_new_application(struct call *call)
+enum err schedule_storing_new_application_icon(struct call *call)
 {
     const struct application_patch *in = call->body;
     struct application_change *change =

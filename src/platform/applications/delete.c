@@ -22,7 +22,8 @@ static enum err remove_application_from_guilds(struct call *call, snowflake id,
     enum err e = tx_read_ids(call->tx, GUILDS_WITH, BIND(v_id(id), v_int(most)), &guilds);
 
     for (size_t i = 0; i < guilds.count && !e; i++)
-        e = application_remove_from_guild(call, &d->application, ((snowflake *)guilds.items)[i]);
+        e = application_uninstall_without_change_hook(call, &d->application,
+                                                      ((snowflake *)guilds.items)[i]);
     deletion_step_subtract_deleted_rows(step, (int64_t)guilds.count * ROWS_COUNTED_PER_GUILD);
     return e;
 }

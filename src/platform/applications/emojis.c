@@ -75,9 +75,9 @@ static enum err check_new_application_emoji(struct call *call)
     return require_emoji_name_unused(call, 0, in->name);
 }
 
-static enum err schedule_application_emoji_storage(struct call *call)
+static enum err schedule_storing_application_emoji(struct call *call)
 {
-    return emoji_schedule_picture_storage(call, check_new_application_emoji);
+    return emoji_schedule_storing_picture(call, check_new_application_emoji);
 }
 
 static enum err create_application_emoji(struct call *call)
@@ -141,7 +141,7 @@ static const struct route routes[] = {
         .body = &application_emoji_create_body,
         .reply = &type_emoji,
         .status = 201,
-        .prepare = schedule_application_emoji_storage,
+        .prepare = schedule_storing_application_emoji,
         .admit = require_application_developer,
         .handle = create_application_emoji,
     },

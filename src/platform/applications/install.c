@@ -196,7 +196,7 @@ static enum err insert_bot_role(struct tx *tx, const struct app_installation *in
         .managed = true,
         .tags = tags,
     };
-    e = roles_free_lowest_position(tx, in->guild_id);
+    e = roles_shift_up_by_one_position(tx, in->guild_id);
     if (!e)
         e = role_insert(tx, &role);
     ret->new_role = !e;
@@ -277,7 +277,8 @@ static void emit_bot_role_event(struct call *call, const struct app_installation
 void integration_emit_change(struct call *call, enum event event, const struct integration *i)
 {
     struct guild_integrations_event guild = { i->guild_id };
-    struct audience managers = audience_with_permission(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
+    struct audience managers =
+        audience_of_members_with_permission(i->guild_id, 0, PERMISSION(MANAGE_GUILD));
     struct integration shown = *i;
 
     integration_set_displayed_type(&shown);

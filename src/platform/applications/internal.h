@@ -95,7 +95,7 @@ enum err resolve_application(struct call *call);
 enum err resolve_caller_application(struct call *call);
 
 enum err check_application_limit(struct call *call, snowflake owner_id, snowflake team_id);
-enum err schedule_icon_storage_of_new_application(struct call *call);
+enum err schedule_storing_new_application_icon(struct call *call);
 enum err create_application(struct call *call);
 enum err schedule_application_patch_checks(struct call *call);
 enum err modify_application(struct call *call);
@@ -103,8 +103,8 @@ enum err schedule_current_application_patch_checks(struct call *call);
 enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
 /* Removes an app from a guild without calling hook_guild_app_changing. */
-enum err application_remove_from_guild(struct call *call, const struct application *a,
-                                       snowflake guild_id);
+enum err application_uninstall_without_change_hook(struct call *call, const struct application *a,
+                                                   snowflake guild_id);
 extern const struct job_kind application_deletion_job;
 extern const struct deletion_rule application_deletions[];
 

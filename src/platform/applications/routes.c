@@ -156,7 +156,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_application,
         .status = 201,
-        .prepare = schedule_icon_storage_of_new_application,
+        .prepare = schedule_storing_new_application_icon,
         .handle = create_application,
     },
     DETECTABLE_ROUTE("/applications/detectable", "list_detectable_applications"),

@@ -54,7 +54,7 @@ static void validate_install_scopes(struct form *form, const struct json_path *h
         if (!auth_oauth2_scope_bit(scopes[i]))
             form_add_error(form, &at, "ENUM_TYPE_COERCE",
                            "Value \"%.*s\" is not a valid enum value.",
-                           STR_ARGS(form_quote_value(scopes[i])));
+                           STR_ARGS(form_shorten_quoted_value(scopes[i])));
     }
 }
 
@@ -82,11 +82,11 @@ static void validate_application_patch(struct form *form, const struct json_path
     struct json_path types_config = json_path_key(here, STR("integration_types_config"));
     struct json_path type = json_path_key(here, STR("type"));
 
-    if (in->type.given == GIVEN && !form_has_error_at(form, &type))
+    if (in->type.given == GIVEN && !form_has_error_at_path(form, &type))
         form_add_error(form, &type, FORM_CHOICES, "Value must be null.");
-    if (in->install_params.given == GIVEN && !form_has_error_at(form, &params))
+    if (in->install_params.given == GIVEN && !form_has_error_at_path(form, &params))
         validate_install_scopes(form, &params, in->install_params.value);
-    if (in->integration_types_config.given == GIVEN && !form_has_error_at(form, &types_config))
+    if (in->integration_types_config.given == GIVEN && !form_has_error_at_path(form, &types_config))
         validate_integration_types(form, &types_config, &in->integration_types_config.value);
 }
 

@@ -97,7 +97,8 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
 {
     struct guild_integrations_event guild = { guild_id };
     struct integration_delete_event gone = { .id = id, .guild_id = { GIVEN, guild_id } };
-    struct audience managers = audience_with_permission(guild_id, 0, PERMISSION(MANAGE_GUILD));
+    struct audience managers =
+        audience_of_members_with_permission(guild_id, 0, PERMISSION(MANAGE_GUILD));
 
     if (application_id)
         gone.application_id = (struct opt_id){ GIVEN, application_id };
@@ -135,8 +136,8 @@ static enum err delete_roles_of_app(struct call *call, struct sql sql, snowflake
     return e;
 }
 
-enum err application_remove_from_guild(struct call *call, const struct application *a,
-                                       snowflake guild_id)
+enum err application_uninstall_without_change_hook(struct call *call, const struct application *a,
+                                                   snowflake guild_id)
 {
     struct guild_integrations_event guild = { guild_id };
     struct guild_app_installation app = { guild_id, a->id };
@@ -169,7 +170,7 @@ enum err application_uninstall_from_guild(struct call *call, snowflake applicati
     if (!e)
         e = hook_guild_app_changing(call,
                                     &(struct guild_app_installation){ guild_id, application_id });
-    return e ? e : application_remove_from_guild(call, &a, guild_id);
+    return e ? e : application_uninstall_without_change_hook(call, &a, guild_id);
 }
 
 /* --- removing only the bot of an app ------------------------------------------------- */

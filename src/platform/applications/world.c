@@ -105,7 +105,7 @@ static enum err find_bot_account(struct world_file_importer *im, struct str name
     *ret = found ? row_id(&row, 0) : 0;
     if (found && !row_bool(&row, 1))
         form_add_error(im->form, at, "WORLD_NO_BOT", "'%.*s' is a person, not a bot",
-                       STR_ARGS(form_quote_value(name)));
+                       STR_ARGS(form_shorten_quoted_value(name)));
     return OK;
 }
 
@@ -125,8 +125,8 @@ static enum err resolve_or_insert_bot(struct world_file_importer *im,
     *ret_id = wanted.given == GIVEN ? wanted.value : bot ? bot : snowflake_new();
     if (bot && bot != *ret_id)
         form_add_error(im->form, &at, "WORLD_NO_BOT", "'%.*s' is the bot of another app",
-                       STR_ARGS(form_quote_value(a->bot.value)));
-    if (bot || a->bot.given != GIVEN || form_has_error_at(im->form, &at))
+                       STR_ARGS(form_shorten_quoted_value(a->bot.value)));
+    if (bot || a->bot.given != GIVEN || form_has_error_at_path(im->form, &at))
         return OK;
     count(im, COUNT_USERS, true);
     return world_file_import_user(im, *ret_id, a->bot.value, true);
@@ -217,7 +217,7 @@ static enum err import_application_fields_with_guilds(struct world_file_importer
 {
     const struct world_application *a = entry;
     snowflake id = 0;
-    enum err e = form_has_error_at(im->form, at)
+    enum err e = form_has_error_at_path(im->form, at)
                      ? OK
                      : world_file_find_existing_object(im, &application_naming, owner, a->id,
                                                        a->name, at, &id);

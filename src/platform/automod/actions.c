@@ -53,7 +53,7 @@ static void emit_action_execution(struct call *call, const struct broken_rule *b
     };
 
     call_emit_event(call, EVENT_AUTO_MODERATION_ACTION_EXECUTION,
-                    audience_with_permission(guild_id, 0, PERMISSION(MANAGE_GUILD)),
+                    audience_of_members_with_permission(guild_id, 0, PERMISSION(MANAGE_GUILD)),
                     &automod_execution_schema, &event);
 }
 

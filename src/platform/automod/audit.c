@@ -98,18 +98,18 @@ enum err automod_write_rule_audit_entry(struct call *call, const struct automod_
     add_rule_field_to_audit_entry(&n, "exempt_channels", &type_ids,
                                   offsetof(struct automod_rule, exempt_channels));
     add_trigger_texts_to_audit_entry(&n, "keyword_filter",
-                                     offsetof(struct automod_metadata, keyword_filter));
+                                     offsetof(struct automod_trigger_metadata, keyword_filter));
     add_trigger_texts_to_audit_entry(&n, "regex_patterns",
-                                     offsetof(struct automod_metadata, regex_patterns));
+                                     offsetof(struct automod_trigger_metadata, regex_patterns));
     add_trigger_texts_to_audit_entry(&n, "allow_list",
-                                     offsetof(struct automod_metadata, allow_list));
+                                     offsetof(struct automod_trigger_metadata, allow_list));
     return audit_log_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 
-enum err audit_log_add_automod_rules(struct call *call, struct audit_log_objects *log)
+enum err audit_log_reply_add_automod_rules(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids = audit_log_list_targets(call->arena, log, AUDIT_AUTOMOD_RULE_CREATE,
-                                             AUDIT_AUTOMOD_RULE_DELETE);
+    struct list ids = audit_log_list_target_ids_of_actions(
+        call->arena, log, AUDIT_AUTOMOD_RULE_CREATE, AUDIT_AUTOMOD_RULE_DELETE);
     const snowflake *id = ids.items;
     enum err e = OK;
 

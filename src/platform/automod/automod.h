@@ -29,7 +29,7 @@ enum automod_action_type {
 };
 
 /* Trigger metadata of a rule. Fields that do not belong to the rule's trigger type are absent. */
-struct automod_metadata {
+struct automod_trigger_metadata {
     struct opt_list keyword_filter, regex_patterns, allow_list; /* struct str */
     struct opt_list presets;                                    /* int64_t */
     struct opt_int mention_total_limit;
@@ -48,7 +48,7 @@ struct automod_rule {
     snowflake id, guild_id, creator_id;
     struct str name;
     int64_t event_type, trigger_type;
-    struct automod_metadata *trigger_metadata;
+    struct automod_trigger_metadata *trigger_metadata;
     struct list actions; /* struct automod_action */
     bool enabled;
     struct list exempt_roles, exempt_channels; /* snowflakes */
@@ -70,8 +70,8 @@ enum err automod_rules_list(struct tx *tx, snowflake guild_id, struct list *ret)
 /* Removes metadata that the trigger type does not use, and adds defaults that it needs. */
 void automod_rule_normalize(struct arena *arena, struct automod_rule *r);
 /* Returns the sum of pattern_cost over all rules of the guild except the rule `id`. */
-enum err automod_read_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id,
-                                          int64_t *ret);
+enum err automod_read_matching_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id,
+                                                   int64_t *ret);
 /* Validates a rule of a request body or a world file and sets its pattern_cost. Reports errors
  * below the path `here`. others is the sum of pattern_cost over the guild's other rules. */
 void automod_rule_validate(struct form *form, const struct json_path *here, struct automod_rule *r,

@@ -44,7 +44,9 @@ static enum err find_rule_hits_in_names(struct call *call, const struct member *
 
     *ret_hits = j.named;
     *ret_rules = (struct list){ 0 };
-    return e || !j.named.count ? e : automod_remove_exempt_hits(call, m, NULL, ret_hits, ret_rules);
+    return e || !j.named.count
+               ? e
+               : automod_remove_hits_of_exempting_rules(call, m, NULL, ret_hits, ret_rules);
 }
 
 /* If no name of a quarantined member violates a rule any longer, ends the quarantine. */

@@ -125,9 +125,9 @@ static const struct automod_rule *find_automod_rule_by_id(const struct list *rul
     return NULL;
 }
 
-enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
-                                    const struct channel *channel, struct list *hits,
-                                    struct list *ret_rules)
+enum err automod_remove_hits_of_exempting_rules(struct call *call, const struct member *m,
+                                                const struct channel *channel, struct list *hits,
+                                                struct list *ret_rules)
 {
     const struct automod_hit *all = hits->items;
     struct list rules, channels = { 0 }, left = { 0 };
@@ -165,7 +165,8 @@ static enum err add_spam_hit_if_text_repeated(struct call *call,
     struct list one = { &hit, 1 }, rules;
     bool spam = false;
     /* Do not count the text as a repetition if the spam rule exempts the member or the channel. */
-    enum err e = automod_remove_exempt_hits(call, about->member, about->channel, &one, &rules);
+    enum err e =
+        automod_remove_hits_of_exempting_rules(call, about->member, about->channel, &one, &rules);
 
     if (!e && one.count)
         e = automod_count_repeated_text(call->tx, about->member->guild_id, about->member->user_id,
@@ -207,7 +208,7 @@ static enum err block_message_of_quarantined_name(struct call *call,
                                                   const struct automod_text_check *judged)
 {
     struct list named = judged->named, rules;
-    enum err e = automod_remove_exempt_hits(call, about->member, NULL, &named, &rules);
+    enum err e = automod_remove_hits_of_exempting_rules(call, about->member, NULL, &named, &rules);
 
     if (e || !automod_rules_have_action(&rules, AUTOMOD_QUARANTINE))
         return e;
@@ -240,8 +241,8 @@ static enum err check_message_text(struct call *call, struct automod_checked_tex
     found->hits = judged.hits;
     if (e || !judged.hits.count)
         return e;
-    e = automod_remove_exempt_hits(call, about->member, about->channel, &found->hits,
-                                   &found->rules);
+    e = automod_remove_hits_of_exempting_rules(call, about->member, about->channel, &found->hits,
+                                               &found->rules);
     if (e || !found->hits.count)
         return e;
     if (automod_rules_have_action(&found->rules, AUTOMOD_BLOCK))
@@ -270,5 +271,5 @@ const struct hook_listeners automod_hooks = {
     .account_changed = automod_on_account_changed,
     .role_deleted = automod_remove_exempt_role,
     .channel_deleting = automod_remove_exempt_channel,
-    .audit_log_fill = audit_log_add_automod_rules,
+    .audit_log_fill = audit_log_reply_add_automod_rules,
 };

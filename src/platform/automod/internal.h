@@ -12,7 +12,7 @@
 struct automod_rule_patch {
     struct opt_str name;
     struct opt_int event_type, trigger_type;
-    struct opt_object trigger_metadata; /* struct automod_metadata */
+    struct opt_object trigger_metadata; /* struct automod_trigger_metadata */
     struct opt_list actions;            /* struct automod_action */
     struct opt_bool enabled;
     struct opt_list exempt_roles, exempt_channels; /* snowflakes */
@@ -66,7 +66,7 @@ enum err automod_write_rule_audit_entry(struct call *call, const struct automod_
                                         const struct automod_rule *now);
 
 /* Adds to an audit log reply the rules to which its entries refer. */
-enum err audit_log_add_automod_rules(struct call *call, struct audit_log_objects *log);
+enum err audit_log_reply_add_automod_rules(struct call *call, struct audit_log_objects *log);
 
 /* --- check_texts.c: finds the rules that a text violates ------------------------------ */
 
@@ -87,9 +87,9 @@ struct automod_text_check {
 enum err automod_match_texts(struct call *call, struct automod_text_check *about);
 /* Removes matches (hits) of rules that exempt this member or channel; channel is NULL if a name is
  * checked. *ret_rules has the struct automod_rule of each remaining hit, in the same order. */
-enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
-                                    const struct channel *channel, struct list *hits,
-                                    struct list *ret_rules);
+enum err automod_remove_hits_of_exempting_rules(struct call *call, const struct member *m,
+                                                const struct channel *channel, struct list *hits,
+                                                struct list *ret_rules);
 
 extern const struct hook_listeners automod_hooks;
 

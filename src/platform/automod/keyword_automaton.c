@@ -38,7 +38,7 @@ struct keyword_automaton {
     bool any_allow_list;
 };
 
-bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry *ret)
+bool keyword_parse(struct arena *arena, struct str keyword, struct automod_keyword *ret)
 {
     bool open = str_starts_with(keyword, STR("*"));
 
@@ -54,7 +54,7 @@ bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry
 
 /* --- building the automaton ---------------------------------------------------------- */
 
-static bool keywords_are_equal(const struct keyword_entry *a, const struct keyword_entry *b)
+static bool keywords_are_equal(const struct automod_keyword *a, const struct automod_keyword *b)
 {
     return a->rule == b->rule && a->allowed == b->allowed && a->begins_word == b->begins_word &&
            a->ends_word == b->ends_word && str_eq(a->text, b->text);
@@ -63,7 +63,7 @@ static bool keywords_are_equal(const struct keyword_entry *a, const struct keywo
 /* Sorts by text; equal keywords of a rule are adjacent, in the order of the rule's list. */
 static int compare_keywords(const void *a, const void *b)
 {
-    const struct keyword_entry *x = a, *y = b;
+    const struct automod_keyword *x = a, *y = b;
     int order = str_cmp(x->text, y->text);
 
     if (!order)
@@ -75,7 +75,7 @@ static int compare_keywords(const void *a, const void *b)
 }
 
 /* Sorts the keywords and removes duplicates within a rule. */
-static size_t sort_keywords(struct keyword_entry *entries, size_t count)
+static size_t sort_keywords(struct automod_keyword *entries, size_t count)
 {
     size_t retained = 0;
 
@@ -95,7 +95,7 @@ struct keyword_range {
 struct automaton_builder {
     struct keyword_automaton *words;
     struct keyword_range *ranges; /* indexed by node */
-    const struct keyword_entry *sorted;
+    const struct automod_keyword *sorted;
     uint32_t capacity;
 };
 
@@ -198,13 +198,13 @@ static size_t max_keywords_ending_at_node(const struct keyword_automaton *w)
     return most;
 }
 
-static void fill_keyword_marks(struct keyword_automaton *w, const struct keyword_entry *sorted,
+static void fill_keyword_marks(struct keyword_automaton *w, const struct automod_keyword *sorted,
                                size_t count)
 {
     w->marks = mem_new(count * sizeof *w->marks);
     w->has_allow_list = mem_new(w->rules + 1);
     for (size_t i = 0; i < count; i++) {
-        const struct keyword_entry *e = &sorted[i];
+        const struct automod_keyword *e = &sorted[i];
 
         w->marks[i] = (struct keyword_mark){ e->rule,        e->number,    (uint16_t)e->text.n,
                                              e->begins_word, e->ends_word, e->allowed };
@@ -213,13 +213,13 @@ static void fill_keyword_marks(struct keyword_automaton *w, const struct keyword
     }
 }
 
-struct keyword_automaton *keyword_automaton_new(const struct keyword_entry *entries, size_t count,
+struct keyword_automaton *keyword_automaton_new(const struct automod_keyword *entries, size_t count,
                                                 uint32_t rules)
 {
     if (!count)
         return NULL;
     struct keyword_automaton *w = mem_new(sizeof *w);
-    struct keyword_entry *sorted = mem_resize(NULL, count * sizeof *sorted);
+    struct automod_keyword *sorted = mem_resize(NULL, count * sizeof *sorted);
     struct automaton_builder making = { .words = w, .sorted = sorted };
 
     memcpy(sorted, entries, count * sizeof *sorted);

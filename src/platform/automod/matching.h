@@ -31,7 +31,7 @@ bool is_word_boundary(struct str text, size_t at);
 
 /* --- keyword_automaton.c -------------------------------------------------------------- */
 
-struct keyword_entry {
+struct automod_keyword {
     struct str text; /* the keyword in lower case, without leading and trailing " " */
     bool begins_word,
         ends_word; /* a match must begin (begins_word) or end (ends_word) at a word boundary */
@@ -41,13 +41,13 @@ struct keyword_entry {
 
 /* Parses a keyword such as "*cat*" and converts it to lower case. Returns false if the keyword
  * contains no text. */
-bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry *ret);
+bool keyword_parse(struct arena *arena, struct str keyword, struct automod_keyword *ret);
 
 struct keyword_automaton;
 
 /* Builds an automaton from copies of the entries. rules is the number of rules. Returns NULL if
  * there are no entries. */
-struct keyword_automaton *keyword_automaton_new(const struct keyword_entry *entries, size_t count,
+struct keyword_automaton *keyword_automaton_new(const struct automod_keyword *entries, size_t count,
                                                 uint32_t rules);
 void keyword_automaton_free(struct keyword_automaton *w);
 size_t keyword_automaton_memory_bytes(const struct keyword_automaton *w);

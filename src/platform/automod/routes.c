@@ -66,7 +66,7 @@ static enum err check_automod_rule_actions(struct call *call, const struct autom
 static enum err validate_and_normalize_rule(struct call *call, struct automod_rule *r)
 {
     int64_t others;
-    enum err e = automod_read_cost_of_other_rules(call->tx, r->guild_id, r->id, &others);
+    enum err e = automod_read_matching_cost_of_other_rules(call->tx, r->guild_id, r->id, &others);
 
     if (e)
         return e;
@@ -112,7 +112,8 @@ static enum err rule_from_request_body(struct call *call, struct automod_rule *r
 
 void automod_emit_rule_event(struct call *call, enum event event, const struct automod_rule *r)
 {
-    call_emit_event(call, event, audience_with_permission(r->guild_id, 0, PERMISSION(MANAGE_GUILD)),
+    call_emit_event(call, event,
+                    audience_of_members_with_permission(r->guild_id, 0, PERMISSION(MANAGE_GUILD)),
                     &automod_rule_schema, r);
 }
 

@@ -69,8 +69,8 @@ enum err automod_count_rules_of_type(struct tx *tx, snowflake guild_id, int64_t 
         BIND(v_id(guild_id), v_int(trigger)), ret);
 }
 
-enum err automod_read_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id,
-                                          int64_t *ret)
+enum err automod_read_matching_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id,
+                                                   int64_t *ret)
 {
     return tx_read_int(tx,
                        "select cast(coalesce(sum(pattern_cost), 0) as bigint) from automod_rules "

@@ -38,16 +38,16 @@ struct automod_rule_set {
 
 struct set_builder {
     struct automod_rule_set *set;
-    struct list entries; /* struct keyword_entry, in the set's arena */
+    struct list entries; /* struct automod_keyword, in the set's arena */
 };
 
 static void add_keyword_entry(struct set_builder *m, struct str keyword, uint32_t rule,
                               uint32_t number, bool allowed)
 {
-    struct keyword_entry entry = { .allowed = allowed, .rule = rule, .number = number };
+    struct automod_keyword entry = { .allowed = allowed, .rule = rule, .number = number };
 
     if (keyword_parse(m->set->arena, keyword, &entry))
-        *(struct keyword_entry *)list_append(m->set->arena, &m->entries, sizeof entry) = entry;
+        *(struct automod_keyword *)list_append(m->set->arena, &m->entries, sizeof entry) = entry;
 }
 
 static void add_rule_keywords(struct set_builder *m, struct compiled_rule *r, uint32_t rule,
@@ -95,7 +95,7 @@ static void add_rule_allow_list(struct set_builder *m, uint32_t rule, const stru
 static void add_rule_to_set(struct set_builder *m, const struct automod_rule *in)
 {
     struct automod_rule_set *s = m->set;
-    const struct automod_metadata *d = in->trigger_metadata;
+    const struct automod_trigger_metadata *d = in->trigger_metadata;
     uint32_t rule = (uint32_t)s->rule_count++;
     struct compiled_rule *r = &s->rules[rule];
     const int64_t *presets = d->presets.value.items;

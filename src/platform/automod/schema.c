@@ -50,22 +50,24 @@ static const struct type type_event = { .kind = KIND_INT, .choices = events };
 const struct type type_automod_trigger = { .kind = KIND_INT, .choices = triggers };
 
 static const struct field metadata_fields[] = {
-    { FIELD(struct automod_metadata, keyword_filter), .type = &type_keywords, .flags = OPTIONAL,
+    { FIELD(struct automod_trigger_metadata, keyword_filter), .type = &type_keywords,
+      .flags = OPTIONAL,
       .doc = "cat: the whole word; cat*, *cat: words that start or end with it; *cat*: anywhere" },
-    { FIELD(struct automod_metadata, regex_patterns), .type = &type_patterns, .flags = OPTIONAL },
-    { FIELD(struct automod_metadata, presets), .type = &type_presets, .flags = OPTIONAL },
-    { FIELD(struct automod_metadata, allow_list), .type = &type_keywords, .flags = OPTIONAL,
-      .doc = "Matches inside these texts do not count" },
-    { FIELD(struct automod_metadata, mention_total_limit), .type = &type_mention_limit,
+    { FIELD(struct automod_trigger_metadata, regex_patterns), .type = &type_patterns,
       .flags = OPTIONAL },
-    { FIELD(struct automod_metadata, mention_raid_protection_enabled), .type = &type_bool,
+    { FIELD(struct automod_trigger_metadata, presets), .type = &type_presets, .flags = OPTIONAL },
+    { FIELD(struct automod_trigger_metadata, allow_list), .type = &type_keywords, .flags = OPTIONAL,
+      .doc = "Matches inside these texts do not count" },
+    { FIELD(struct automod_trigger_metadata, mention_total_limit), .type = &type_mention_limit,
+      .flags = OPTIONAL },
+    { FIELD(struct automod_trigger_metadata, mention_raid_protection_enabled), .type = &type_bool,
       .flags = OPTIONAL,
       .doc = "Stored, without effect: this server does not detect mention raids" },
     { 0 },
 };
 static const struct schema metadata_schema = {
     .name = "AutoModerationMetadata",
-    .size = sizeof(struct automod_metadata),
+    .size = sizeof(struct automod_trigger_metadata),
     .fields = metadata_fields,
     .doc = "The texts that a rule matches.",
 };
@@ -240,7 +242,7 @@ static void validate_trigger_metadata(struct form *form, const struct json_path 
     struct json_path limit = json_path_key(&here, STR("mention_total_limit"));
     struct json_path named = json_path_key(&here, STR("presets"));
     struct json_path allowed = json_path_key(&here, STR("allow_list"));
-    const struct automod_metadata *m = r->trigger_metadata;
+    const struct automod_trigger_metadata *m = r->trigger_metadata;
     bool words = trigger_uses_keywords(r->trigger_type);
 
     if (!m) {
@@ -344,7 +346,7 @@ static void normalize_rule_action(struct arena *arena, struct automod_action *a)
 
 void automod_rule_normalize(struct arena *arena, struct automod_rule *r)
 {
-    struct automod_metadata *m = arena_alloc(arena, sizeof *m);
+    struct automod_trigger_metadata *m = arena_alloc(arena, sizeof *m);
     bool words = trigger_uses_keywords(r->trigger_type);
     bool mentions = r->trigger_type == AUTOMOD_MENTIONS;
     struct automod_action *a = r->actions.items;

@@ -6,7 +6,7 @@ struct world_rule {
     struct opt_id id;
     struct str name, by;
     int64_t trigger_type;
-    struct opt_object trigger_metadata; /* struct automod_metadata */
+    struct opt_object trigger_metadata; /* struct automod_trigger_metadata */
     struct list actions;                /* struct automod_action */
     struct opt_bool enabled;
     struct opt_list exempt_roles, exempt_channels; /* struct str */
@@ -60,7 +60,7 @@ static enum err import_automod_rule(struct world_file_importer *im, const void *
         e = world_file_resolve_references(im, &channel_naming, guild, &in->exempt_channels, at,
                                           "exempt_channels", &rule.exempt_channels);
     if (!e)
-        e = automod_read_cost_of_other_rules(im->tx, guild, rule.id, &others);
+        e = automod_read_matching_cost_of_other_rules(im->tx, guild, rule.id, &others);
     automod_rule_validate(im->form, at, &rule, others);
     if (e || im->form->problems != before)
         return e;

@@ -34,9 +34,9 @@ static enum err compute_permissions_including_withheld(struct tx *tx, const stru
     return e;
 }
 
-enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
-                                  const struct channel *c, struct permission_trace *trace,
-                                  uint64_t *ret)
+enum err compute_member_permissions_with_trace(struct tx *tx, const struct member_access *s,
+                                               const struct channel *c,
+                                               struct permission_trace *trace, uint64_t *ret)
 {
     enum err e = OK;
     uint64_t all = 0;

@@ -76,11 +76,11 @@ enum err channel_edit_validate(struct call *call, const struct json_path *here,
     if (c->type == CHANNEL_VOICE && in->user_limit.given == GIVEN &&
         in->user_limit.value > VOICE_MAX_USERS)
         e = refuse_number_above_maximum(call, here, "user_limit", VOICE_MAX_USERS);
-    if (in->topic.given == GIVEN && !channel_has_posts(c->type) &&
+    if (in->topic.given == GIVEN && !channel_is_forum_or_media(c->type) &&
         utf8_length(in->topic.value) > CHANNEL_TOPIC_MAX)
         e = refuse_channel_field(call, here, "topic", "BASE_TYPE_MAX_LENGTH",
                                  "Must be 1024 or fewer in length.");
-    if (channel_has_posts(c->type)) {
+    if (channel_is_forum_or_media(c->type)) {
         enum err forum = forum_edit_validate(call, here, in, c);
 
         e = forum ? forum : e;
@@ -129,7 +129,7 @@ void channel_edit_apply(const struct channel_edit *in, struct channel *c)
         c->nsfw = (struct opt_bool){ GIVEN, in->nsfw.given == GIVEN && in->nsfw.value };
     copy_optional_int_if_given(&c->default_thread_rate_limit_per_user,
                                &in->default_thread_rate_limit_per_user);
-    if (channel_has_posts(c->type))
+    if (channel_is_forum_or_media(c->type))
         forum_edit_apply(in, c);
     channel_omit_inapplicable_fields(c);
 }

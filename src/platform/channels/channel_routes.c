@@ -18,7 +18,7 @@ enum err get_channel(struct call *call)
     enum err e = OK;
 
     if (channel_is_private(c->type))
-        e = channel_read_recipients(call->tx, c, call->caller->id);
+        e = channel_read_recipients_and_last_pin_time(call->tx, c, call->caller->id);
     else if (channel_is_thread(c->type))
         e = thread_read_membership_of_user(call->tx, call->caller->id, c);
     return e ? e : call_reply_with_object(call, c);
@@ -43,7 +43,7 @@ static enum err store_icon_if_group(struct call *call)
     return OK;
 }
 
-enum err schedule_group_icon_storage(struct call *call)
+enum err schedule_storing_group_icon(struct call *call)
 {
     const struct channel_edit *in = call->body;
 
@@ -160,8 +160,8 @@ static enum err modify_guild_channel(struct call *call)
     channel_edit_apply(in, &c);
     e = channel_update(call->tx, &c);
     bool singly = in->permission_overwrites.given != ABSENT &&
-                  overwrites_get_own_audit_entries(&before.permission_overwrites.value,
-                                                   &in->permission_overwrites.value);
+                  overwrites_need_separate_audit_entries(&before.permission_overwrites.value,
+                                                         &in->permission_overwrites.value);
     if (in->permission_overwrites.given != ABSENT && !singly)
         c.permission_overwrites.value = in->permission_overwrites.value;
     if (!e)
@@ -237,7 +237,7 @@ static enum err clear_guild_references_to_channel(struct call *call, const struc
         return e;
     e = guild_find(call->tx, c->guild_id.value, &guild);
     if (!e)
-        e = guild_read_all_lists(call, &guild);
+        e = guild_read_roles_emojis_and_other_lists(call, &guild);
     if (!e)
         call_emit_event(call, EVENT_GUILD_UPDATE, audience_of_guild(guild.id), &guild_schema,
                         &guild);

@@ -16,7 +16,8 @@
  * unknown. */
 enum err channel_find(struct tx *tx, snowflake id, struct channel *ret);
 /* Reads the recipients except `viewer`, and the time of the last pin, of a private channel. */
-enum err channel_read_recipients(struct tx *tx, struct channel *c, snowflake viewer);
+enum err channel_read_recipients_and_last_pin_time(struct tx *tx, struct channel *c,
+                                                   snowflake viewer);
 /* Reads the time of the channel's last pin; null if no message is pinned. */
 enum err channel_read_last_pin_time(struct tx *tx, struct channel *c);
 /* Lists the user ids of the recipients except `viewer`, in the order in which they joined. */
@@ -118,14 +119,14 @@ enum err group_channel_add_user(struct call *call, const struct channel *c, cons
 /* --- slow_mode.c ---------------------------------------------------------------------- */
 
 enum slow_mode_kind { SLOW_MESSAGE, SLOW_THREAD };
-struct slow_mode_writer {
+struct slow_mode_author {
     const struct channel *channel;
     snowflake user_id;
     uint64_t permissions; /* permissions of the writer in the channel */
 };
 /* *ret_ms is the number of milliseconds until slow mode allows the writer's next message (or
  * thread, depending on kind); 0 if allowed now. */
-enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
+enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_author *writer,
                                 enum slow_mode_kind kind, int64_t *ret_ms);
 /* *ret_ms is the time until slow mode allows the caller's next message; always 0 for bots. */
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
@@ -187,10 +188,10 @@ enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, i
  * before the time `until`. */
 enum err thread_members_delete_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                        int64_t until, int64_t limit, int64_t *ret_gone);
-/* Reads the user's membership of threads into their field .member. threads_read_membership_of_user
- * takes all open threads of a guild, sorted by id. */
-enum err threads_read_membership_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
-                                         struct list *threads);
+/* Reads the user's membership of threads into their field .member.
+ * open_threads_read_membership_of_user takes all open threads of a guild, sorted by id. */
+enum err open_threads_read_membership_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                              struct list *threads);
 enum err thread_read_membership_of_user(struct tx *tx, snowflake user_id, struct channel *thread);
 
 /* Emits THREAD_DELETE to all viewers; call it before the thread's members are deleted. */

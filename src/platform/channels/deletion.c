@@ -94,7 +94,7 @@ const struct job_kind channel_deletion_job = {
 static const char MARK_OF_GUILD[] = "update channels set type = -1 where guild_id = $1 and "
                                     "thread_archived = 0 and not type between 10 and 12";
 
-enum err channels_mark_of_deleted_guild(struct call *call, snowflake guild_id)
+enum err guild_channels_mark_as_deleted(struct call *call, snowflake guild_id)
 {
     return tx_exec(call->tx, MARK_OF_GUILD, BIND(v_id(guild_id)), NULL);
 }

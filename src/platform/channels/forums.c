@@ -142,7 +142,7 @@ static enum err require_manageable_forum(const struct call *call)
 {
     const struct channel *c = call->target.channel;
 
-    if (!channel_has_posts(c->type))
+    if (!channel_is_forum_or_media(c->type))
         return ERR_CHANNEL_TYPE;
     return call_require_permissions(call, PERMISSION(MANAGE_CHANNELS));
 }

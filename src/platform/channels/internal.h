@@ -135,7 +135,7 @@ enum err delete_forum_tag(struct call *call);
 
 /* True if each changed overwrite gets an audit log entry of its own. If too many overwrites
  * changed, the result is false, and one audit log entry of the channel lists all of them. */
-bool overwrites_get_own_audit_entries(const struct list *before, const struct list *now);
+bool overwrites_need_separate_audit_entries(const struct list *before, const struct list *now);
 enum err audit_log_record_overwrite_changes(struct call *call, const struct list *before,
                                             const struct list *now);
 /* Fields of a channel that the audit log records. */
@@ -155,7 +155,7 @@ enum err list_guild_channels(struct call *call);
 enum err create_guild_channel(struct call *call);
 enum err move_guild_channels(struct call *call);
 enum err get_channel(struct call *call);
-enum err schedule_group_icon_storage(struct call *call);
+enum err schedule_storing_group_icon(struct call *call);
 enum err check_modify_channel_permission(struct call *call);
 enum err modify_channel(struct call *call);
 enum err delete_or_leave_channel(struct call *call);
@@ -198,7 +198,7 @@ extern const struct job_kind thread_archiving_job;
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
-enum err channels_mark_of_deleted_guild(struct call *call, snowflake guild_id);
+enum err guild_channels_mark_as_deleted(struct call *call, snowflake guild_id);
 extern const struct job_kind channel_deletion_job;
 extern const struct deletion_rule channel_deletions[];
 
@@ -206,8 +206,8 @@ extern const struct deletion_rule channel_deletions[];
 
 /* Computes the permissions of a member in a channel, or in the guild if c is NULL, and records the
  * steps. */
-enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
-                                  const struct channel *c, struct permission_trace *trace,
-                                  uint64_t *ret);
+enum err compute_member_permissions_with_trace(struct tx *tx, const struct member_access *s,
+                                               const struct channel *c,
+                                               struct permission_trace *trace, uint64_t *ret);
 
 #endif

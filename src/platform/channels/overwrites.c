@@ -56,7 +56,7 @@ static enum err record_overwrite_in_audit_log(struct call *call, const struct ov
     return audit_log_record_changes(call, c->guild_id.value, action, c->id, &options, changes);
 }
 
-bool overwrites_get_own_audit_entries(const struct list *before, const struct list *now)
+bool overwrites_need_separate_audit_entries(const struct list *before, const struct list *now)
 {
     return before->count + now->count <= MAX_AUDITED_SINGLY;
 }

@@ -34,7 +34,7 @@ enum { NAMED_ROLES_MAX = 10, ROLE_NAMES_BYTES = 8 * 1024 };
 static struct str format_member_role_names(const struct explainer *x)
 {
     struct buf out;
-    const struct permission_input *in = &x->access->input;
+    const struct permission_computation_input *in = &x->access->input;
 
     buf_init(&out, ROLE_NAMES_BYTES);
     buf_add_lit(&out, "@everyone");
@@ -47,7 +47,7 @@ static struct str format_member_role_names(const struct explainer *x)
  * of the roles' permissions. */
 static void add_role_steps_to_trace(struct explainer *x)
 {
-    const struct permission_input *in = &x->access->input;
+    const struct permission_computation_input *in = &x->access->input;
     const struct role *r = x->roles.items;
     uint64_t base = 0;
 
@@ -303,7 +303,7 @@ enum err explain_permission(struct tx *tx, const struct member_access *s, const 
 
     *ret = (struct permission_explanation){ 0 };
     if (!e)
-        e = trace_member_permissions(tx, s, c, x.trace, &ret->permissions);
+        e = compute_member_permissions_with_trace(tx, s, c, x.trace, &ret->permissions);
     if (e)
         return e;
     ret->allowed = ret->permissions & bit;

@@ -79,7 +79,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_CHANNEL_UPDATE, THREAD_MESSAGE_EVENTS, VOICE_EVENTS,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_MESSAGE_CREATE,
                                        EVENT_CHANNEL_CREATE, EVENT_NONE },
-        .prepare = schedule_group_icon_storage,
+        .prepare = schedule_storing_group_icon,
         .admit = check_modify_channel_permission,
         .handle = modify_channel,
     },
@@ -168,6 +168,6 @@ const struct domain channels_domain = {
     .jobs = (const struct job_kind *const[]){ &category_sync_job, &channel_updates_job,
                                               &thread_archiving_job, &channel_deletion_job, NULL },
     .hooks = &(const struct hook_listeners){ .guild_created = guild_insert_initial_channels,
-                                             .guild_deleted = channels_mark_of_deleted_guild },
+                                             .guild_deleted = guild_channels_mark_as_deleted },
     .deletions = channel_deletions,
 };

@@ -105,7 +105,7 @@ static void forum_tags_from_row(const struct rows *r, struct channel *c)
             if (forum_tags_contain_id(&all, ids[i]))
                 id_list_add(arena, &c->applied_tags.value, ids[i]);
     }
-    if (!channel_has_posts(c->type))
+    if (!channel_is_forum_or_media(c->type))
         return;
     c->available_tags.given = GIVEN;
     if (!row_column_is_null(r, 28))
@@ -227,8 +227,9 @@ enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct cha
 {
     struct rows row;
     bool found;
-    enum err e = tx_needs_round_trips(tx) ? tx_one(tx, FIND_CHANNEL, BIND(v_id(id)), &row, &found)
-                                          : find_channel_in_two_queries(tx, id, &row, &found);
+    enum err e = tx_queries_need_round_trips(tx)
+                     ? tx_one(tx, FIND_CHANNEL, BIND(v_id(id)), &row, &found)
+                     : find_channel_in_two_queries(tx, id, &row, &found);
 
     if (!e && !found)
         e = ERR_UNKNOWN_CHANNEL;

@@ -27,7 +27,7 @@ static bool slow_mode_applies(const struct channel *c, uint64_t perms)
     return !channel_is_private(c->type) && c->rate_limit_per_user.value && !(perms & exempt);
 }
 
-enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
+enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_author *writer,
                                 enum slow_mode_kind kind, int64_t *ret_ms)
 {
     int64_t pause = writer->channel->rate_limit_per_user.value * 1000000;
@@ -50,7 +50,7 @@ enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *wr
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
                                         enum slow_mode_kind kind, int64_t *ret_ms)
 {
-    const struct slow_mode_writer writer = { c, call->caller->id, call->target.permissions };
+    const struct slow_mode_author writer = { c, call->caller->id, call->target.permissions };
 
     *ret_ms = 0;
     return call->caller->kind == CALLER_BOT

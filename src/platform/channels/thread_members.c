@@ -156,8 +156,8 @@ static const char OWN_IN_GUILD[] =
     "c.type between 10 and 12 order by c.id";
 
 /* Threads and rows of thread members are both ordered by thread id, so one pass merges them. */
-enum err threads_read_membership_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
-                                         struct list *threads)
+enum err open_threads_read_membership_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                              struct list *threads)
 {
     struct channel *c = threads->items, *end = c + threads->count;
     struct rows rows;

@@ -46,7 +46,7 @@ static enum err join_discoverable_guild(struct call *call)
     if (!e)
         e = guild_find(call->tx, g->id, g);
     if (!e)
-        e = guild_read_all_lists(call, g);
+        e = guild_read_roles_emojis_and_other_lists(call, g);
     return e ? e : call_reply_with_object(call, g);
 }
 

@@ -30,7 +30,7 @@ enum err emojis_read_uploaders(struct tx *tx, struct list *emojis);
 /* Checks whether the caller may change an emoji, sticker or sound of the call's guild that user_id
  * uploaded. The caller needs MANAGE_GUILD_EXPRESSIONS; CREATE_GUILD_EXPRESSIONS suffices for the
  * caller's own uploads. */
-enum err check_expression_permission(const struct call *call, snowflake user_id);
+enum err check_change_expression_permission(const struct call *call, snowflake user_id);
 
 /* --- permission to use emoji ---------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ struct emoji_upload {
 
 /* Schedules `check` and then the storage of the new emoji's picture, both before the handler. Call
  * it in the prepare stage of a route that creates an emoji. */
-enum err emoji_schedule_picture_storage(struct call *call, enum err (*check)(struct call *call));
+enum err emoji_schedule_storing_picture(struct call *call, enum err (*check)(struct call *call));
 /* Builds an emoji from the call's body. The caller then sets the field guild_id or
  * application_id. */
 struct emoji emoji_from_create_request(struct call *call);

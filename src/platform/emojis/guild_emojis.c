@@ -101,9 +101,9 @@ static enum err check_emoji_limit(struct call *call)
     return animated ? ERR_MAX_ANIMATED_EMOJIS : ERR_MAX_EMOJIS;
 }
 
-static enum err schedule_picture_storage_of_new_emoji(struct call *call)
+static enum err schedule_storing_new_emoji_picture(struct call *call)
 {
-    return emoji_schedule_picture_storage(call, check_emoji_limit);
+    return emoji_schedule_storing_picture(call, check_emoji_limit);
 }
 
 static enum err create_guild_emoji(struct call *call)
@@ -124,7 +124,7 @@ static enum err create_guild_emoji(struct call *call)
     return e ? e : reply_with_emoji(call, &emoji);
 }
 
-enum err check_expression_permission(const struct call *call, snowflake user_id)
+enum err check_change_expression_permission(const struct call *call, snowflake user_id)
 {
     bool own = user_id == call->caller->id;
     uint64_t any = own ? PERMISSIONS_SEE_UPLOADERS : PERMISSION(MANAGE_EXPRESSIONS);
@@ -134,7 +134,7 @@ enum err check_expression_permission(const struct call *call, snowflake user_id)
 
 static enum err check_emoji_permission(struct call *call)
 {
-    return check_expression_permission(call, call->target.emoji->user_id);
+    return check_change_expression_permission(call, call->target.emoji->user_id);
 }
 
 static bool emojis_have_equal_name_and_roles(const struct emoji *a, const struct emoji *b)
@@ -238,7 +238,7 @@ static const struct route routes[] = {
         .status = 201,
         .fires = EMOJI_EVENTS,
         .limit = &limit_expression_writes,
-        .prepare = schedule_picture_storage_of_new_emoji,
+        .prepare = schedule_storing_new_emoji_picture,
         .handle = create_guild_emoji,
     },
     {

@@ -78,7 +78,7 @@ static enum err store_emoji_picture(struct call *call)
     return store_uploaded_picture(call, "emojis", upload->id, &in->image, &upload->image);
 }
 
-enum err emoji_schedule_picture_storage(struct call *call, enum err (*check)(struct call *call))
+enum err emoji_schedule_storing_picture(struct call *call, enum err (*check)(struct call *call))
 {
     struct emoji_upload *upload = call_store_stage_data(call, "emoji_upload", sizeof *upload);
 

@@ -134,7 +134,8 @@ enum err world_file_resolve_emoji_ref(struct world_file_importer *im, snowflake 
     return e;
 }
 
-struct opt_str world_file_emoji_reference(struct tx *tx, struct opt_id id, struct opt_str name)
+struct opt_str world_file_format_emoji_reference(struct tx *tx, struct opt_id id,
+                                                 struct opt_str name)
 {
     return id.given == GIVEN ? format_optional_id_string(tx, id) : export_optional_text(name);
 }

@@ -13,6 +13,7 @@ struct world_emoji_ref {
 enum err world_file_resolve_emoji_ref(struct world_file_importer *im, snowflake guild,
                                       const struct opt_str *to, const struct json_path *at,
                                       struct world_emoji_ref *ret);
-struct opt_str world_file_emoji_reference(struct tx *tx, struct opt_id id, struct opt_str name);
+struct opt_str world_file_format_emoji_reference(struct tx *tx, struct opt_id id,
+                                                 struct opt_str name);
 
 #endif

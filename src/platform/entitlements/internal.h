@@ -8,7 +8,7 @@
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-enum entitlement_owner { OWNER_GUILD = 1, OWNER_USER = 2 };
+enum entitlement_owner_type { OWNER_GUILD = 1, OWNER_USER = 2 };
 
 struct entitlement_create_request {
     snowflake sku_id, owner_id;

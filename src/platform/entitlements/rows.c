@@ -193,7 +193,7 @@ enum err entitlements_list_active(struct tx *tx, snowflake application_id, snowf
     enum err e = OK;
 
     *ret = (struct list){ 0 };
-    if (!tx_needs_round_trips(tx))
+    if (!tx_queries_need_round_trips(tx))
         e = tx_exists(tx, HAS_ANY_ENTITLEMENT,
                       BIND(v_id(user_id), v_id(application_id), v_id(guild_id)), &some);
     if (e || !some)

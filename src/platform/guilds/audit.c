@@ -342,7 +342,7 @@ enum err audit_log_record_changes_with_reason(struct call *call, snowflake guild
     if (e)
         return e;
     call_emit_event(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
-                    audience_with_permission(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)),
+                    audience_of_members_with_permission(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)),
                     &audit_entry_schema, &entry);
     return OK;
 }

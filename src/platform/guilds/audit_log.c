@@ -158,8 +158,10 @@ static enum err add_command_json_once(struct tx *tx, snowflake id, struct list *
     return OK;
 }
 
-struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
-                                   enum audit_log_action first, enum audit_log_action last)
+struct list audit_log_list_target_ids_of_actions(struct arena *arena,
+                                                 const struct audit_log_objects *log,
+                                                 enum audit_log_action first,
+                                                 enum audit_log_action last)
 {
     const struct audit_entry *e = log->entries->items;
     struct list out = { 0 };

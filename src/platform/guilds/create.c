@@ -59,7 +59,7 @@ enum err validate_guild_create_request(struct call *call)
 
     if (e)
         return e;
-    seed->id = snowflake_new_guild();
+    seed->id = snowflake_new_guild_id();
     if (in->icon.given == GIVEN)
         call->compute = store_guild_icon;
     return OK;
@@ -295,6 +295,6 @@ enum err create_guild(struct call *call)
     if (!e)
         e = guild_find(call->tx, f.guild.id, &made);
     if (!e)
-        e = guild_read_all_lists(call, &made);
+        e = guild_read_roles_emojis_and_other_lists(call, &made);
     return e ? e : call_reply_with_object(call, &made);
 }

@@ -22,7 +22,7 @@ static const char ROLE_PERMISSIONS[] =
 
 struct user_guild_entry {
     struct user_guild shown;
-    struct permission_input who;
+    struct permission_computation_input who;
 };
 
 static void user_guild_from_row(const struct call *call, const struct rows *r,

@@ -30,13 +30,13 @@ enum err guild_emit_update(struct call *call, snowflake id)
     enum err e = guild_find(call->tx, id, &g);
 
     if (!e)
-        e = guild_read_all_lists(call, &g);
+        e = guild_read_roles_emojis_and_other_lists(call, &g);
     if (!e)
         call_emit_event(call, EVENT_GUILD_UPDATE, audience_of_guild(id), &guild_schema, &g);
     return e;
 }
 
-enum err guild_set_feature(struct call *call, snowflake id, const char *feature, bool on)
+enum err guild_set_feature_and_emit(struct call *call, snowflake id, const char *feature, bool on)
 {
     struct guild g;
     enum err e = guild_find(call->tx, id, &g);
@@ -48,7 +48,7 @@ enum err guild_set_feature(struct call *call, snowflake id, const char *feature,
     return e ? e : guild_emit_update(call, id);
 }
 
-enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature)
+enum err guild_add_feature_without_event(struct tx *tx, snowflake id, const char *feature)
 {
     struct guild g;
     enum err e = guild_find(tx, id, &g);

@@ -21,7 +21,7 @@ enum err guild_read_roles(struct tx *tx, struct guild *g);
 enum err require_discoverable_guild(struct call *call);
 /* Reads all lists (roles, emojis, stickers …) that the guild object in replies and events
  * contains. */
-enum err guild_read_all_lists(struct call *call, struct guild *g);
+enum err guild_read_roles_emojis_and_other_lists(struct call *call, struct guild *g);
 enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
 /* Finds a role of a guild. Returns ERR_UNKNOWN_ROLE if the guild does not have it. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
@@ -29,7 +29,7 @@ enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role 
 enum err role_insert(struct tx *tx, const struct role *r);
 enum err role_update(struct tx *tx, const struct role *r);
 /* Moves every role except @everyone up by one position. Position 1 is free afterwards. */
-enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id);
+enum err roles_shift_up_by_one_position(struct tx *tx, snowflake guild_id);
 /* Deletes a role, also from its members and from overwrites. Roles above it move down by one
  * position. Emits no events; role_emit_delete does. */
 enum err role_delete(struct call *call, const struct role *r);
@@ -129,8 +129,10 @@ enum audit_log_action {
 struct audit_log_objects;
 /* Lists the target ids (snowflakes, without duplicates) of those audit log entries whose action is
  * between `first` and `last`. */
-struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
-                                   enum audit_log_action first, enum audit_log_action last);
+struct list audit_log_list_target_ids_of_actions(struct arena *arena,
+                                                 const struct audit_log_objects *log,
+                                                 enum audit_log_action first,
+                                                 enum audit_log_action last);
 /* Encodes an object as JSON and appends it to `texts`, a list of an audit log reply. */
 void audit_log_append_object(struct arena *arena, struct list *texts, const struct type *type,
                              const void *object);
@@ -208,9 +210,9 @@ enum err guild_update_incident_restrictions(struct tx *tx, snowflake id,
 enum err guild_emit_update(struct call *call, snowflake id);
 /* Adds or removes a feature. Emits GUILD_UPDATE in any case, even if the guild already had (or did
  * not have) the feature. */
-enum err guild_set_feature(struct call *call, snowflake id, const char *feature, bool on);
+enum err guild_set_feature_and_emit(struct call *call, snowflake id, const char *feature, bool on);
 /* Adds a feature without an event, for the import of world files. */
-enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
+enum err guild_add_feature_without_event(struct tx *tx, snowflake id, const char *feature);
 
 /* --- transfer and deletion of guilds, transfer.c ---------------------------------------- */
 

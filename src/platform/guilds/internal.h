@@ -101,7 +101,7 @@ void role_edit_apply(struct arena *arena, struct role *r, const struct role_edit
 
 enum err validate_guild_create_request(struct call *call);
 enum err create_guild(struct call *call);
-enum err schedule_guild_picture_storage(struct call *call);
+enum err schedule_storing_guild_pictures(struct call *call);
 enum err modify_guild(struct call *call);
 enum err get_guild_audit_log(struct call *call);
 enum err list_current_user_guilds(struct call *call);

@@ -53,7 +53,7 @@ static enum err set_guild_mfa_level(struct call *call)
     if (!e && changes.count)
         e = audit_log_record_changes(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
     if (!e)
-        e = guild_read_all_lists(call, &g);
+        e = guild_read_roles_emojis_and_other_lists(call, &g);
     if (e)
         return e;
     if (changes.count)

@@ -68,7 +68,7 @@ static enum err store_guild_pictures(struct call *call)
     return OK;
 }
 
-enum err schedule_guild_picture_storage(struct call *call)
+enum err schedule_storing_guild_pictures(struct call *call)
 {
     struct opt_str *retained =
         call_store_stage_data(call, "opt_str", COUNT_OF(pictures) * sizeof *retained);
@@ -250,7 +250,7 @@ enum err modify_guild(struct call *call)
         e = audit_log_record_object_change(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild,
                                            call->target.guild, &g);
     if (!e)
-        e = guild_read_all_lists(call, &g);
+        e = guild_read_roles_emojis_and_other_lists(call, &g);
     if (e)
         return e;
     call_emit_event(call, EVENT_GUILD_UPDATE, audience_of_guild(g.id), &guild_schema, &g);

@@ -125,7 +125,7 @@ static const char MOVE_ALL_UP[] =
     "update roles set position = position + 1 where guild_id = $1 and id <> $1 "
     "and position >= 0";
 
-enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id)
+enum err roles_shift_up_by_one_position(struct tx *tx, snowflake guild_id)
 {
     return tx_exec(tx, MOVE_ALL_UP, BIND(v_id(guild_id)), NULL);
 }

@@ -29,7 +29,7 @@ static enum err store_role_icon(struct call *call)
     return store_uploaded_picture(call, "role-icons", retained->id, &in->icon, &retained->icon);
 }
 
-static enum err schedule_role_icon_storage(struct call *call, snowflake id)
+static enum err schedule_storing_role_icon(struct call *call, snowflake id)
 {
     const struct role_edit *in = call->body;
     struct stored_role_icon *retained =
@@ -77,9 +77,9 @@ static const struct field audited_role[] = {
     { 0 },
 };
 
-static enum err schedule_icon_storage_of_new_role(struct call *call)
+static enum err schedule_storing_new_role_icon(struct call *call)
 {
-    return schedule_role_icon_storage(call, snowflake_new());
+    return schedule_storing_role_icon(call, snowflake_new());
 }
 
 static enum err check_role_limit(struct call *call)
@@ -113,7 +113,7 @@ static enum err create_role(struct call *call)
     if (!e)
         e = check_role_limit(call);
     if (!e)
-        e = roles_free_lowest_position(call->tx, guild_id);
+        e = roles_shift_up_by_one_position(call->tx, guild_id);
     if (!e)
         e = role_insert(call->tx, &role);
     if (!e)
@@ -125,9 +125,9 @@ static enum err create_role(struct call *call)
     return call_reply_with_object(call, &role);
 }
 
-static enum err schedule_icon_storage_of_changed_role(struct call *call)
+static enum err schedule_storing_changed_role_icon(struct call *call)
 {
-    return schedule_role_icon_storage(call, call_get_path_id(call, "role.id"));
+    return schedule_storing_role_icon(call, call_get_path_id(call, "role.id"));
 }
 
 static bool edit_changes_more_than_permissions(const struct role_edit *in)
@@ -228,7 +228,7 @@ static const struct route routes[] = {
         .reply = &type_role,
         .fires = (const enum event[]){ EVENT_GUILD_ROLE_CREATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
                                        EVENT_NONE },
-        .prepare = schedule_icon_storage_of_new_role,
+        .prepare = schedule_storing_new_role_icon,
         .handle = create_role,
     },
     {
@@ -256,7 +256,7 @@ static const struct route routes[] = {
         .reply = &type_role,
         .fires = (const enum event[]){ EVENT_GUILD_ROLE_UPDATE, EVENT_VOICE_STATE_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .prepare = schedule_icon_storage_of_changed_role,
+        .prepare = schedule_storing_changed_role_icon,
         .handle = modify_role,
     },
     {

@@ -9,7 +9,7 @@ static enum err get_guild(struct call *call)
 {
     const struct guild_get_query *in = call->query;
     struct guild *g = call->target.guild;
-    enum err e = guild_read_all_lists(call, g);
+    enum err e = guild_read_roles_emojis_and_other_lists(call, g);
 
     if (e)
         return e;
@@ -66,7 +66,7 @@ static const struct route routes[] = {
         .reply = &type_guild,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_VOICE_STATE_UPDATE,
                                        EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
-        .prepare = schedule_guild_picture_storage,
+        .prepare = schedule_storing_guild_pictures,
         .handle = modify_guild,
     },
     {

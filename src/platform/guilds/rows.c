@@ -101,7 +101,7 @@ enum err guild_read_roles(struct tx *tx, struct guild *g)
     return guild_roles_list(tx, g->id, &g->roles);
 }
 
-enum err guild_read_all_lists(struct call *call, struct guild *g)
+enum err guild_read_roles_emojis_and_other_lists(struct call *call, struct guild *g)
 {
     enum err e = guild_read_roles(call->tx, g);
 

@@ -28,7 +28,7 @@ enum err guild_transfer_ownership(struct call *call, const struct guild *g, snow
     if (!e)
         e = guild_update(call->tx, &now);
     if (!e)
-        e = guild_read_all_lists(call, &now);
+        e = guild_read_roles_emojis_and_other_lists(call, &now);
     if (e)
         return e;
     call_emit_event(call, EVENT_GUILD_UPDATE, audience_of_guild(now.id), &guild_schema, &now);

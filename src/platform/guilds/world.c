@@ -164,7 +164,7 @@ static enum err import_guild(struct world_file_importer *im, const void *entry,
         return e;
     count(im, COUNT_GUILDS, !id);
     if (!id) {
-        id = g->id.given == GIVEN ? g->id.value : snowflake_new_guild();
+        id = g->id.given == GIVEN ? g->id.value : snowflake_new_guild_id();
         e = insert_guild_with_everyone_role(im, g, id, owner);
     }
     struct guild made;

@@ -177,7 +177,7 @@ static enum err get_instance_config(struct call *call)
     write_bool_json(&j, "can_recover_account", false);
     json_write_name(&j, "claim_from");
     if (claim_provider_is_configured())
-        json_write_text(&j, claim_provider_host());
+        json_write_text(&j, claim_provider_get_api_host());
     else
         json_write_null(&j);
     json_write_name(&j, "guild_autoJoin_guilds_x");

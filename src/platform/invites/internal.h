@@ -56,8 +56,9 @@ bool member_can_view_invite(const struct invite *invite, const struct member_acc
 /* Lists the accounts and roles that may see the code of an invite that grants roles: the invite's
  * creator, the guild's owner, and every role above the invite's roles. The ids are the argument of
  * audience_limit_to_role_granters. `roles` are all roles of the guild. */
-struct list invite_list_ids_that_may_see_code(struct arena *arena, const struct invite *invite,
-                                              const struct list *roles);
+struct list invite_list_users_and_roles_that_see_code(struct arena *arena,
+                                                      const struct invite *invite,
+                                                      const struct list *roles);
 
 /* --- create.c ------------------------------------------------------------------------- */
 

@@ -14,8 +14,8 @@
 enum err invite_emit_event(struct call *call, enum event event, const struct schema *schema,
                            const struct invite *i)
 {
-    struct audience to = audience_with_permission(i->guild_id.value, i->channel_id.value,
-                                                  PERMISSION(MANAGE_CHANNELS));
+    struct audience to = audience_of_members_with_permission(i->guild_id.value, i->channel_id.value,
+                                                             PERMISSION(MANAGE_CHANNELS));
     struct list roles;
 
     if (i->type != INVITE_GUILD)
@@ -26,7 +26,7 @@ enum err invite_emit_event(struct call *call, enum event event, const struct sch
         if (e)
             return e;
         to = audience_limit_to_role_granters(
-            to, invite_list_ids_that_may_see_code(call->arena, i, &roles));
+            to, invite_list_users_and_roles_that_see_code(call->arena, i, &roles));
     }
     call_emit_event(call, event, to, schema, i);
     return OK;

@@ -77,7 +77,7 @@ static enum err read_invite_channel_and_guild(struct tx *tx, struct invite *i)
         e = guild_find(tx, i->guild_id.value, guild);
         i->guild = guild;
         if (!e && guild_has_feature(guild, "WELCOME_SCREEN_ENABLED"))
-            e = welcome_screen_read_enabled(tx, guild->id, &guild->welcome_screen);
+            e = welcome_screen_read_if_enabled(tx, guild->id, &guild->welcome_screen);
     }
     return e;
 }

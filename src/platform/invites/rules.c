@@ -42,8 +42,8 @@ static int compare_ids(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-struct list invite_list_ids_that_may_see_code(struct arena *arena, const struct invite *i,
-                                              const struct list *roles)
+struct list invite_list_users_and_roles_that_see_code(struct arena *arena, const struct invite *i,
+                                                      const struct list *roles)
 {
     const struct role *role = roles->items, *top = find_highest_role(&i->named_roles);
     struct list out = { 0 };

@@ -62,10 +62,10 @@ static void validate_invite_target(struct form *form, const struct json_path *he
     if (in->target_type.given != GIVEN)
         return;
     if (in->target_type.value == INVITE_TO_STREAM && in->target_user_id.given != GIVEN &&
-        !form_has_error_at(form, &user))
+        !form_has_error_at_path(form, &user))
         form_add_error(form, &user, FORM_REQUIRED);
     if (in->target_type.value == INVITE_TO_ACTIVITY && in->target_application_id.given != GIVEN &&
-        !form_has_error_at(form, &app))
+        !form_has_error_at_path(form, &app))
         form_add_error(form, &app, FORM_REQUIRED);
 }
 

@@ -65,7 +65,7 @@ static enum err import_vanity_invite_code(struct world_file_importer *im, const 
         im->tx, SAVE_VANITY,
         BIND(v_id(id), v_text(g->vanity_code.value), sql_value_of_optional_int(g->vanity_uses)),
         NULL);
-    return e ? e : guild_add_feature(im->tx, id, "VANITY_URL");
+    return e ? e : guild_add_feature_without_event(im->tx, id, "VANITY_URL");
 }
 
 /* --- invites -------------------------------------------------------------------------- */

@@ -40,12 +40,12 @@ static enum err parse_form_fields(struct call *call, struct str json, struct lis
         return ERR_INVALID_FORM_BODY;
     }
     if (json.n && json.p[0] == '"') {
-        e = schema_decode_at(&type_text, json, &call->form, &at, &decoded);
+        e = schema_decode_part_of_body(&type_text, json, &call->form, &at, &decoded);
         if (e)
             return e;
         json = *(struct str *)decoded;
     }
-    e = schema_decode_at(&type_form_fields, json, &call->form, &at, &decoded);
+    e = schema_decode_part_of_body(&type_form_fields, json, &call->form, &at, &decoded);
     if (e == ERR_INVALID_JSON)
         return call_add_field_error(call, "form_fields", FORM_CHOICES,
                                     "Must be a list of form fields.");
@@ -58,7 +58,7 @@ static enum err parse_form_fields(struct call *call, struct str json, struct lis
 
 static enum err set_member_form_enabled(struct call *call, struct member_form *form, bool on)
 {
-    enum err e = guild_set_feature(call, form->guild_id, SCREENING_FEATURE, on);
+    enum err e = guild_set_feature_and_emit(call, form->guild_id, SCREENING_FEATURE, on);
 
     form->enabled = on;
     if (e || on)

@@ -69,7 +69,7 @@ extern const struct schema member_form_query_schema, join_requests_query_schema,
 /* --- rules.c -------------------------------------------------------------------------- */
 
 /* Returns the form's fields with the responses of a body. Adds form errors below `form_fields`. */
-struct list member_form_apply_responses(struct form *form, struct arena *arena,
+struct list member_form_merge_responses(struct form *form, struct arena *arena,
                                         const struct list *fields, const struct list *given);
 /* Returns true if a moderator must review the responses. A form that consists of rules only needs
  * no review. */

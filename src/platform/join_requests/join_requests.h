@@ -37,12 +37,12 @@ void member_form_fields_validate(struct form *form, const struct json_path *list
 enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret);
 enum err member_form_write(struct tx *tx, const struct member_form *f);
 
-enum join_status { JOIN_SUBMITTED = 1, JOIN_REJECTED = 2, JOIN_APPROVED = 3 };
+enum join_request_status { JOIN_SUBMITTED = 1, JOIN_REJECTED = 2, JOIN_APPROVED = 3 };
 
-/* Returns the enum join_status value of a status. Returns 0 for an unknown status and for
+/* Returns the enum join_request_status value of a status. Returns 0 for an unknown status and for
  * "STARTED", because requests with this status are not stored. */
 int64_t join_status_parse(struct str word);
-struct str join_status_name(int64_t status);
+struct str join_request_status_name(int64_t status);
 
 extern const struct domain join_requests_domain;
 extern const struct world_file_fields join_requests_world;

@@ -7,7 +7,7 @@
 
 static struct audience audience_of_join_request_reviewers(snowflake guild_id)
 {
-    return audience_with_permission(guild_id, 0, PERMISSION(KICK_MEMBERS));
+    return audience_of_members_with_permission(guild_id, 0, PERMISSION(KICK_MEMBERS));
 }
 
 /* Emits the event to the reviewers and to the requesting user. */
@@ -38,7 +38,7 @@ static void emit_join_request_delete(struct call *call, const struct join_reques
 static void set_join_request_status(struct join_request *r, int64_t status)
 {
     r->status = status;
-    r->application_status = opt_str_or_null(join_status_name(status));
+    r->application_status = opt_str_or_null(join_request_status_name(status));
 }
 
 static enum err check_form_version(struct call *call, const struct member_form *form)
@@ -99,7 +99,7 @@ enum err put_current_user_join_request(struct call *call)
     if (e)
         return e;
     r.form_responses =
-        member_form_apply_responses(&call->form, call->arena, &form.form_fields, &in->form_fields);
+        member_form_merge_responses(&call->form, call->arena, &form.form_fields, &in->form_fields);
     if (form_has_errors(&call->form))
         return ERR_INVALID_FORM_BODY;
     if (!member_form_needs_review(&form.form_fields))

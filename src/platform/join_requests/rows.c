@@ -53,7 +53,7 @@ static void join_request_from_row(const struct rows *r, void *ret)
         .guild_id = row_id(r, 1),
         .user_id = row_id(r, 2),
         .status = row_int(r, 3),
-        .application_status = opt_str_or_null(join_status_name(row_int(r, 3))),
+        .application_status = opt_str_or_null(join_request_status_name(row_int(r, 3))),
         .created_at = row_int(r, 4),
         .reviewed_at = row_optional_int(r, 5),
         .reviewed_by = row_id(r, 6),

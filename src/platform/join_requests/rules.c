@@ -12,7 +12,7 @@ int64_t join_status_parse(struct str word)
     return 0;
 }
 
-struct str join_status_name(int64_t status)
+struct str join_request_status_name(int64_t status)
 {
     return str_of(status_words[status & 3]);
 }
@@ -103,7 +103,7 @@ static void apply_form_response(struct form *form, const struct json_path *at,
         asked->response = given->response;
 }
 
-struct list member_form_apply_responses(struct form *form, struct arena *arena,
+struct list member_form_merge_responses(struct form *form, struct arena *arena,
                                         const struct list *fields, const struct list *given)
 {
     const struct member_form_field *asked = fields->items, *answer = given->items;

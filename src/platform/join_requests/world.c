@@ -78,7 +78,8 @@ static enum err import_member_form(struct world_file_importer *im, const void *e
         .form_fields = in->form_fields,
     };
     enum err e = member_form_write(im->tx, &form);
-    return e || !form.enabled ? e : guild_add_feature(im->tx, guild, SCREENING_FEATURE);
+    return e || !form.enabled ? e
+                              : guild_add_feature_without_event(im->tx, guild, SCREENING_FEATURE);
 }
 
 static enum err export_member_form(struct world_file_exporter *ex, struct opt_object *ret)
@@ -166,7 +167,7 @@ static bool world_join_request_from_row(struct world_file_exporter *ex, const st
     *q = (struct world_join_request){
         .id = opt_id_or_null(row_id(r, 0)),
         .user = row_text(r, 1),
-        .status = join_status_name(row_int(r, 2)),
+        .status = join_request_status_name(row_int(r, 2)),
         .created_at = export_nondefault_int(r, 3, -1),
         .reviewed_at = export_nondefault_int(r, 4, -1),
         .reviewed_by = export_nondefault_text(r, 5, NULL),

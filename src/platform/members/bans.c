@@ -6,8 +6,8 @@
 
 static struct audience audience_of_moderators(snowflake guild_id)
 {
-    return audience_with_permission(guild_id, 0,
-                                    PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG));
+    return audience_of_members_with_permission(
+        guild_id, 0, PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG));
 }
 
 static enum err get_bans(struct call *call)

@@ -17,7 +17,7 @@ static enum err check_current_member_patch(struct call *call)
 {
     const struct current_member_patch *in = call->body;
     const uint64_t either = PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES);
-    const struct permission_input *who = &call->target.member_access->input;
+    const struct permission_computation_input *who = &call->target.member_access->input;
     bool only_nick = !in->avatar.given && !in->banner.given && !in->bio.given;
     enum err e = who->quarantined && only_nick ? OK : check_member_may_write(who);
 
@@ -39,7 +39,7 @@ static enum err store_member_pictures(struct call *call)
              : store_uploaded_picture(call, "member-banners", id, &in->banner, &retained->banner);
 }
 
-enum err schedule_member_picture_storage(struct call *call)
+enum err schedule_storing_member_pictures(struct call *call)
 {
     const struct current_member_patch *in = call->body;
 
@@ -107,9 +107,9 @@ static bool guild_profile_is_of_caller(const struct call *call)
     return call_get_path_id(call, "member.id") == call->caller->id;
 }
 
-enum err schedule_guild_profile_picture_storage(struct call *call)
+enum err schedule_storing_guild_profile_pictures(struct call *call)
 {
-    return guild_profile_is_of_caller(call) ? schedule_member_picture_storage(call) : OK;
+    return guild_profile_is_of_caller(call) ? schedule_storing_member_pictures(call) : OK;
 }
 
 enum err modify_guild_profile(struct call *call)

@@ -149,7 +149,7 @@ extern const struct rate_limit limit_prune_count;
 extern const struct job_kind member_prune_job;
 enum err check_prune_permission(struct call *call);
 enum err get_prune_count(struct call *call);
-enum err schedule_prune_member_count(struct call *call);
+enum err schedule_counting_of_members_to_prune(struct call *call);
 enum err begin_guild_prune(struct call *call);
 
 /* --- role_members.c ------------------------------------------------------------------- */
@@ -167,9 +167,9 @@ enum err get_new_member_welcome(struct call *call);
 /* --- handlers of routes -------------------------------------------------------------- */
 
 enum err modify_member(struct call *call);
-enum err schedule_member_picture_storage(struct call *call);
+enum err schedule_storing_member_pictures(struct call *call);
 enum err modify_current_member(struct call *call);
-enum err schedule_guild_profile_picture_storage(struct call *call);
+enum err schedule_storing_guild_profile_pictures(struct call *call);
 enum err modify_guild_profile(struct call *call);
 enum err add_member_role(struct call *call);
 enum err remove_member_role(struct call *call);

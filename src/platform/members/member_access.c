@@ -122,7 +122,7 @@ static enum err read_member_access(struct tx *tx, snowflake guild_id, snowflake 
     if (e)
         return e;
     const struct opt_int *until = &s->member->communication_disabled_until;
-    s->input = (struct permission_input){
+    s->input = (struct permission_computation_input){
         .base = s->input.base,
         .guild_id = guild_id,
         .user_id = user_id,

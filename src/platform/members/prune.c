@@ -294,7 +294,7 @@ static enum err count_prune_request_and_inactive_members(struct call *call)
     return count_inactive_members(call, &p, &found->pruned.value);
 }
 
-enum err schedule_prune_member_count(struct call *call)
+enum err schedule_counting_of_members_to_prune(struct call *call)
 {
     call_store_stage_data(call, "prune_result", sizeof(struct prune_result));
     call->read = count_prune_request_and_inactive_members;

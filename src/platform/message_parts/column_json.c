@@ -3,7 +3,8 @@
 
 #include "api/call.h"
 
-struct str encode_column_json(struct arena *arena, const struct type *type, const void *value)
+struct str encode_json_for_database_column(struct arena *arena, const struct type *type,
+                                           const void *value)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);

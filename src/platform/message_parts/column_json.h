@@ -4,7 +4,8 @@
 
 #include "json/schema.h"
 
-struct str encode_column_json(struct arena *arena, const struct type *type, const void *value);
+struct str encode_json_for_database_column(struct arena *arena, const struct type *type,
+                                           const void *value);
 /* Sets the null fields of an object to absent, so that its JSON has no key for them: if clients
  * find a key, they expect a value other than null. */
 void json_object_remove_null_fields(const struct schema *schema, void *object);

@@ -77,9 +77,9 @@ static void check_action_row(struct form *form, const struct json_path *here,
     struct json_path list = json_path_key(here, STR("components"));
     size_t count = c->components.value.count, width = 0;
 
-    if (form_has_error_at(form, &list))
+    if (form_has_error_at_path(form, &list))
         return;
-    form_require_field(form, here, "components", count > 0);
+    form_add_error_if_field_missing(form, here, "components", count > 0);
     for (size_t i = 0; i < count; i++) {
         struct json_path item = json_path_index(&list, i), at = json_path_key(&item, STR("type"));
 
@@ -98,7 +98,7 @@ static void check_type_allowed_in_message(struct form *form, const struct json_p
 {
     struct json_path at = json_path_key(here, STR("type"));
 
-    if ((c->type == TEXT_INPUT || c->type > CONTAINER) && !form_has_error_at(form, &at))
+    if ((c->type == TEXT_INPUT || c->type > CONTAINER) && !form_has_error_at_path(form, &at))
         form_add_error(form, &at, FORM_CHOICES,
                        "Components of this type are allowed in modals only.");
 }
@@ -136,7 +136,7 @@ void message_components_validate(struct form *form, const struct json_path *here
     struct json_path list = json_path_key(here, STR("components"));
     const struct component *c = components->value.items;
 
-    if (components->given != GIVEN || form_has_error_at(form, &list))
+    if (components->given != GIVEN || form_has_error_at_path(form, &list))
         return;
     if (!v2 && components->value.count > MOST_ROWS)
         form_add_error(form, &list, FORM_BAD_LENGTH, 1LL, (long long)MOST_ROWS);
@@ -212,7 +212,7 @@ struct str components_encode_json(struct arena *arena, struct list *components)
     for_each_component(components, &ids, mark_null_component_fields_absent);
     for_each_component(components, &ids, record_used_component_id);
     for_each_component(components, &ids, assign_component_id);
-    return encode_column_json(arena, &type_components_in, components);
+    return encode_json_for_database_column(arena, &type_components_in, components);
 }
 
 struct list components_decode_json(struct arena *arena, struct str text)

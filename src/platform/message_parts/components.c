@@ -122,18 +122,19 @@ static void check_message_button(struct form *form, const struct json_path *here
 {
     struct json_path url = json_path_key(here, STR("url"));
 
-    form_require_field(form, here, "style", c->style.given == GIVEN);
+    form_add_error_if_field_missing(form, here, "style", c->style.given == GIVEN);
     if (c->style.given != GIVEN)
         return;
     if (c->style.value == BUTTON_PREMIUM) {
-        form_require_field(form, here, "sku_id", c->sku_id.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "sku_id", c->sku_id.given == GIVEN);
         return;
     }
-    form_require_field(form, here, "label", c->label.given == GIVEN || c->emoji.given == GIVEN);
+    form_add_error_if_field_missing(form, here, "label",
+                                    c->label.given == GIVEN || c->emoji.given == GIVEN);
     if (c->style.value == BUTTON_LINK) {
-        form_require_field(form, here, "url", c->url.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "url", c->url.given == GIVEN);
     } else {
-        form_require_field(form, here, "custom_id", c->custom_id.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "custom_id", c->custom_id.given == GIVEN);
         if (c->url.given == GIVEN)
             form_add_error(form, &url, "BUTTON_COMPONENT_INVALID_URL",
                            "Only link buttons can have a url.");
@@ -158,23 +159,23 @@ static void check_message_component(struct form *form, const struct json_path *h
     if (c->type == BUTTON)
         check_message_button(form, here, c);
     else if (is_input_component(c->type))
-        form_require_field(form, here, "custom_id", c->custom_id.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "custom_id", c->custom_id.given == GIVEN);
     if (c->type == STRING_SELECT || c->type == RADIO_GROUP || c->type == CHECKBOX_GROUP)
-        form_require_field(form, here, "options", c->options.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "options", c->options.given == GIVEN);
     if (c->type == SECTION || c->type == CONTAINER)
-        form_require_field(form, here, "components", c->components.value.count > 0);
+        form_add_error_if_field_missing(form, here, "components", c->components.value.count > 0);
     if (c->type == SECTION)
-        form_require_field(form, here, "accessory", c->accessory.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "accessory", c->accessory.given == GIVEN);
     if (c->type == LABEL)
-        form_require_field(form, here, "component", c->component.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "component", c->component.given == GIVEN);
     if (c->type == TEXT_DISPLAY)
-        form_require_field(form, here, "content", c->content.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "content", c->content.given == GIVEN);
     if (c->type == THUMBNAIL)
-        form_require_field(form, here, "media", c->media.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "media", c->media.given == GIVEN);
     if (c->type == MEDIA_GALLERY)
-        form_require_field(form, here, "items", c->items.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "items", c->items.given == GIVEN);
     if (c->type == FILE_DISPLAY)
-        form_require_field(form, here, "file", c->file.given == GIVEN);
+        form_add_error_if_field_missing(form, here, "file", c->file.given == GIVEN);
 }
 
 const struct schema component_schema = {

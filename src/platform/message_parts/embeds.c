@@ -125,7 +125,7 @@ static void check_limits_of_embed(struct form *form, const struct json_path *her
     if (e->title.given != GIVEN && e->description.given != GIVEN && e->fields.value.count == 0 &&
         !footer_is_visible(&e->footer) && !media_is_visible(&e->image) &&
         !media_is_visible(&e->thumbnail) && !author_is_visible(&e->author) &&
-        !form_has_error_at(form, here))
+        !form_has_error_at_path(form, here))
         form_add_error(form, &at, FORM_REQUIRED);
 }
 
@@ -190,7 +190,7 @@ void message_embeds_validate(struct form *form, const struct json_path *here,
 {
     struct json_path at = json_path_key(here, STR("embeds"));
 
-    if (embeds->given != GIVEN || form_has_error_at(form, &at))
+    if (embeds->given != GIVEN || form_has_error_at_path(form, &at))
         return;
     if (embeds_count_characters(&embeds->value) > EMBEDS_MOST_CHARACTERS)
         form_add_error(form, &at, "MAX_EMBED_SIZE_EXCEEDED",
@@ -221,5 +221,5 @@ struct str embeds_encode_json(struct arena *arena, const struct list *embeds)
 {
     for (size_t i = 0; i < embeds->count; i++)
         normalize_embed(&((struct embed *)embeds->items)[i]);
-    return encode_column_json(arena, &type_embeds_in, embeds);
+    return encode_json_for_database_column(arena, &type_embeds_in, embeds);
 }

@@ -237,7 +237,7 @@ static enum err read_message_with_details(struct call *call, snowflake channel_i
     if (!found || (ret->ephemeral_for && !ephemeral))
         return ERR_UNKNOWN_MESSAGE;
     e = message_read_referenced_objects(call, ret);
-    return e ? e : messages_add_fields_for_caller(call, &(struct list){ ret, 1 });
+    return e ? e : messages_add_caller_specific_fields(call, &(struct list){ ret, 1 });
 }
 
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret)
@@ -251,10 +251,10 @@ enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, sn
     return read_message_with_details(call, channel_id, id, true, ret);
 }
 
-enum err message_find_public(struct call *call, snowflake id, struct message *ret)
+enum err message_find_unless_ephemeral(struct call *call, snowflake id, struct message *ret)
 {
     bool found;
-    enum err e = message_public_row_read(call->tx, id, ret, &found);
+    enum err e = message_read_row_unless_ephemeral(call->tx, id, ret, &found);
 
     if (e)
         return e;
@@ -279,7 +279,7 @@ static enum err update_stored_attachments(struct call *call, const struct messag
             stays = stays || current[j].id == old[i].id;
         if (stays || old[i].snapshot)
             continue;
-        e = attachment_release_file(call, &old[i]);
+        e = attachment_delete_file_if_unshared(call, &old[i]);
         if (!e)
             e = attachment_row_delete(call->tx, old[i].id);
     }
@@ -312,7 +312,7 @@ enum err message_emit_imported(struct call *call, const struct channel *c, snowf
                                bool created)
 {
     struct message m;
-    enum err e = message_find_public(call, id, &m);
+    enum err e = message_find_unless_ephemeral(call, id, &m);
 
     if (!e)
         e = message_add_event_fields(call, c, &m);
@@ -353,9 +353,9 @@ enum err message_delete_without_event(struct call *call, const struct message *m
     enum err e = OK;
 
     for (size_t i = 0; !e && a && i < m->attachments.count; i++)
-        e = attachment_release_file(call, &a[i]);
+        e = attachment_delete_file_if_unshared(call, &a[i]);
     for (size_t i = 0; !e && i < m->snapshot_files.count; i++)
-        e = attachment_release_file(call, &taken[i]);
+        e = attachment_delete_file_if_unshared(call, &taken[i]);
     if (!e && (m->reacted || m->polled || m->flags & MESSAGE_CROSSPOSTED))
         e = hook_message_deleted(call, &m->id);
     return e ? e : message_row_delete(call->tx, m->id);
@@ -400,7 +400,7 @@ static enum err delete_message_by_id(struct call *call, snowflake channel_id, sn
     enum err e = tx_exec(call->tx, MARK_FILES, values, 2, &files);
 
     if (files)
-        call_schedule_file_removal(call);
+        call_schedule_blob_deletion_after_commit(call);
     if (!e)
         e = tx_one(call->tx, DELETE_PUBLIC, values, 2, &row, ret_gone);
     return !e && *ret_gone && row_bool(&row, 0) ? hook_message_deleted(call, &id) : e;

@@ -18,9 +18,9 @@ static enum err store_uploaded_files_of_message(struct call *call)
     return uploaded_files_store(call, &sending->in->attachments.value, &sending->uploads);
 }
 
-enum err schedule_upload_storage_of_nested_message(struct call *call, const struct message_body *in,
-                                                   const struct json_path *here,
-                                                   enum err (*check)(struct call *call))
+enum err schedule_storing_nested_message_uploads(struct call *call, const struct message_body *in,
+                                                 const struct json_path *here,
+                                                 enum err (*check)(struct call *call))
 {
     struct message_send_state *sending =
         call_store_stage_data(call, "message_send_state", sizeof *sending);
@@ -33,9 +33,9 @@ enum err schedule_upload_storage_of_nested_message(struct call *call, const stru
     return OK;
 }
 
-enum err schedule_upload_storage_of_message(struct call *call, enum err (*check)(struct call *call))
+enum err schedule_storing_message_uploads(struct call *call, enum err (*check)(struct call *call))
 {
-    return schedule_upload_storage_of_nested_message(call, call->body, NULL, check);
+    return schedule_storing_nested_message_uploads(call, call->body, NULL, check);
 }
 
 enum err message_refuse_with_field_error(struct call *call, const char *field, const char *code,
@@ -184,7 +184,8 @@ static enum err encode_stickers_of_body(struct call *call, const struct message_
         *(struct sticker_item *)list_append(call->arena, &items, sizeof(struct sticker_item)) =
             (struct sticker_item){ s.id, s.name, s.format_type };
     }
-    *ret = opt_str_or_null(encode_column_json(call->arena, &type_sticker_items, &items));
+    *ret =
+        opt_str_or_null(encode_json_for_database_column(call->arena, &type_sticker_items, &items));
     return OK;
 }
 

@@ -37,13 +37,14 @@ static struct opt_str encode_message_snapshot(struct call *call, const struct me
     if (m->snapshot.given == GIVEN)
         return m->snapshot;
     shown.attachments = (struct list){ 0 };
-    struct str text = encode_column_json(call->arena, &type_snapshot, &shown);
+    struct str text = encode_json_for_database_column(call->arena, &type_snapshot, &shown);
     return opt_str_or_null(str_slice(text.p, text.n - (sizeof NO_FILES - 1)));
 }
 
 void message_set_snapshots(struct call *call, struct message *m)
 {
-    struct str files = encode_column_json(call->arena, &type_message_files, &m->snapshot_files);
+    struct str files =
+        encode_json_for_database_column(call->arena, &type_message_files, &m->snapshot_files);
 
     m->message_snapshots = opt_str_or_null(
         STR_CONCAT(call->arena, STR("[{\"message\":"), m->snapshot.value, files, STR("}}]")));
@@ -184,7 +185,7 @@ enum err new_message_add_forwarded_snapshot(struct call *call, const struct mess
     if (!e)
         e = message_find(call, source.channel->id, in->message_id, &m);
     if (!e)
-        e = check_forwarded_content_readable(call, source.member_access, &m);
+        e = check_caller_may_read_forwarded_content(call, source.member_access, &m);
     if (!e)
         e = check_forward_source_is_not_nsfw(source.channel, to->channel);
     if (e)

@@ -14,21 +14,22 @@
 enum err message_row_read(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
                           bool *ret_found);
 /* Reads a message of any channel, unless the message is ephemeral. */
-enum err message_public_row_read(struct tx *tx, snowflake id, struct message *ret, bool *ret_found);
+enum err message_read_row_unless_ephemeral(struct tx *tx, snowflake id, struct message *ret,
+                                           bool *ret_found);
 /* A page of a channel's messages. `before` and `after` are exclusive message ids; 0 means no
  * bound. */
-struct message_page {
+struct message_page_query {
     snowflake before, after, around;
     int64_t limit;
 };
 /* Reads a page of messages, newest first. Of a message with precomputed JSON, only ids, JSON and
  * reactions are read; of any other message, all columns. */
-enum err message_page_read(struct tx *tx, snowflake channel_id, const struct message_page *page,
-                           struct list *ret);
+enum err message_page_read(struct tx *tx, snowflake channel_id,
+                           const struct message_page_query *page, struct list *ret);
 /* Reads the authors (struct user) of a page of messages with one query, to save network round trips
  * (PostgreSQL). On SQLite, where a query needs no round trip, *ret is empty. */
 enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
-                                   const struct message_page *page, struct list *ret);
+                                   const struct message_page_query *page, struct list *ret);
 /* Reads the newest message of a channel with all columns. *ret is empty if the channel has no
  * message. */
 enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *ret);
@@ -47,7 +48,7 @@ enum err attachments_read(struct tx *tx, snowflake message_id, struct list *ret)
 enum err attachment_insert(struct tx *tx, const struct message *m, const struct attachment *a);
 enum err attachment_row_delete(struct tx *tx, snowflake id);
 /* Deletes the attachment's file after the commit, unless another attachment shares the file. */
-enum err attachment_release_file(struct call *call, const struct attachment *a);
+enum err attachment_delete_file_if_unshared(struct call *call, const struct attachment *a);
 /* Finds an attachment. Returns ERR_NOT_FOUND if the channel has no such attachment. */
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret);
 
@@ -64,9 +65,9 @@ enum err messages_read_referenced_objects_except_users(struct call *call, struct
 /* Returns the author object of a webhook message, with the name and avatar of the message. */
 const struct user *message_get_webhook_author(struct arena *arena, const struct message *m);
 /* Returns true if the API object of a message includes the referenced message. */
-bool message_includes_reference(const struct message *m);
+bool message_json_includes_referenced_message(const struct message *m);
 /* Adds reactions and other fields that hooks provide to messages of one channel, for replies. */
-enum err messages_add_fields_for_caller(struct call *call, struct list *messages);
+enum err messages_add_caller_specific_fields(struct call *call, struct list *messages);
 /* Adds the fields of a message that only gateway events contain. */
 enum err message_add_event_fields(struct call *call, const struct channel *c, struct message *m);
 bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snowflake id,
@@ -98,8 +99,9 @@ void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct 
 bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct arena *arena);
 /* Lists the offsets (uint32_t, ascending) of the "me" values in a cached page of messages that must
  * become true, because the caller has added the reaction. */
-enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_offsets *marks,
-                                   struct list *ret);
+enum err own_reaction_offsets_read_for_caller(struct call *call,
+                                              const struct own_reaction_offsets *marks,
+                                              struct list *ret);
 /* Appends a copy of a cached page of messages in which the "me" values at these offsets are
  * true. */
 void copy_page_with_own_reactions(struct buf *out, struct str page, const struct list *offset_list);
@@ -110,11 +112,11 @@ struct cached_message_page;
 /* Returns the cached page of messages, or NULL if there is none or if rows have changed since it
  * was cached. Call it only after the transaction has read from the store. */
 const struct cached_message_page *find_cached_message_page(struct tx *tx, snowflake channel_id,
-                                                           const struct message_page *asked);
+                                                           const struct message_page_query *asked);
 enum err reply_with_cached_message_page(struct call *call, const struct cached_message_page *p);
 /* Replies with a page of complete messages and caches the page. Returns false, without a reply, if
  * the page cannot be cached. */
-bool reply_with_message_page_and_cache_it(struct call *call, const struct message_page *asked,
+bool reply_with_message_page_and_cache_it(struct call *call, const struct message_page_query *asked,
                                           const struct list *messages, enum err *ret);
 
 /* --- files.c: uploaded files ------------------------------------------------------------ */
@@ -129,7 +131,7 @@ enum err attachment_store_bytes(struct call *call, snowflake id, struct str give
                                 struct attachment *ret);
 /* Copies the fields of `in` to the attachment. in is NULL if the body has no fields for this
  * attachment. */
-void attachment_apply_body_fields(struct attachment *a, const struct attachment_in_body *in);
+void attachment_copy_body_fields(struct attachment *a, const struct attachment_in_body *in);
 /* Lists the uploaded files of the request and the earlier uploads that the body names (struct
  * attachment), and deletes these uploads' rows in cloud_uploads. Returns ERR_UPLOAD_NOT_FOUND if
  * an earlier upload does not exist. */
@@ -175,8 +177,8 @@ enum err message_refuse_with_field_error(struct call *call, const char *field, c
                                          const char *message);
 /* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not read the content of the message to
  * forward. */
-enum err check_forwarded_content_readable(struct call *call, bool in_guild,
-                                          const struct message *m);
+enum err check_caller_may_read_forwarded_content(struct call *call, bool in_guild,
+                                                 const struct message *m);
 /* Adds a snapshot of the message to forward, which the caller must be able to read, to a new
  * message. */
 enum err new_message_add_forwarded_snapshot(struct call *call, const struct message_sender *to,

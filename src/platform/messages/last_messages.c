@@ -66,7 +66,7 @@ static enum err append_newest_message_of_channel(struct call *call, snowflake ch
     if (!e)
         e = messages_read_referenced_objects(call, &newest);
     if (!e)
-        e = messages_add_fields_for_caller(call, &newest);
+        e = messages_add_caller_specific_fields(call, &newest);
     if (!e && newest.count)
         *(struct message *)list_append(call->arena, ret, sizeof(struct message)) =
             *(struct message *)newest.items;

@@ -105,13 +105,12 @@ static inline struct message_send_state *call_get_message_send_state(const struc
 
 /* Reads the request body as a message, and schedules the storage of uploaded files; `check` runs
  * before they are stored. Call it in the route's prepare stage. */
-enum err schedule_upload_storage_of_message(struct call *call,
-                                            enum err (*check)(struct call *call));
+enum err schedule_storing_message_uploads(struct call *call, enum err (*check)(struct call *call));
 /* Reads the object `in` inside the request body, at the path `here`, as a message. Both pointers
  * must remain valid until the call ends. */
-enum err schedule_upload_storage_of_nested_message(struct call *call, const struct message_body *in,
-                                                   const struct json_path *here,
-                                                   enum err (*check)(struct call *call));
+enum err schedule_storing_nested_message_uploads(struct call *call, const struct message_body *in,
+                                                 const struct json_path *here,
+                                                 enum err (*check)(struct call *call));
 
 /* Checks number and size of the uploaded files. Each attachment in the body must be uploaded or in
  * the list `present` (struct attachment). */

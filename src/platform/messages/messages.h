@@ -35,11 +35,11 @@ struct new_message {
     snowflake ephemeral_for; /* account that sees an ephemeral message in addition to the author */
 };
 
-/* message_make_text_only returns a message row with this text and no other content.
+/* message_row_from_text returns a message row with this text and no other content.
  * message_precompute_json returns the value of the row's column messages.shown (p is NULL if the
  * message has no precomputed JSON). Both are for code that inserts message rows directly. */
-struct message message_make_text_only(snowflake id, snowflake channel_id, snowflake author_id,
-                                      struct str content);
+struct message message_row_from_text(snowflake id, snowflake channel_id, snowflake author_id,
+                                     struct str content);
 struct str message_precompute_json(struct arena *arena, const struct message *m);
 
 /* Inserts the message and emits MESSAGE_CREATE to everyone who can view the channel. Unarchives a
@@ -57,14 +57,14 @@ enum err message_create_system_message(struct call *call, const struct channel *
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret);
 /* Removes the content of guild messages from a reply to a bot without the MESSAGE_CONTENT intent,
  * unless the bot wrote the message or is mentioned in it. Call it after writing the reply. */
-enum err messages_hide_content_from_bot(struct call *call);
+enum err messages_hide_content_in_reply_to_bot(struct call *call);
 /* Reads a message, even if it is ephemeral for another user. */
 enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                      struct message *ret);
 
 /* Reads a message of any channel by its id, without reactions. Ephemeral messages are not found.
  * The function checks no permissions: the caller must have checked that the channel may be read. */
-enum err message_find_public(struct call *call, snowflake id, struct message *ret);
+enum err message_find_unless_ephemeral(struct call *call, snowflake id, struct message *ret);
 
 /* Updates content, embeds, components, flags, mentions and edited_timestamp of a message and emits
  * MESSAGE_UPDATE. */

@@ -66,7 +66,7 @@ enum err list_pins(struct call *call)
 
     if (!e)
         e = call_reply_with_object(call, &out);
-    return e ? e : messages_hide_content_from_bot(call);
+    return e ? e : messages_hide_content_in_reply_to_bot(call);
 }
 
 /* --- paginated list of pins ---------------------------------------------------------- */
@@ -158,7 +158,7 @@ enum err list_pins_page(struct call *call)
     if (page.has_more)
         page.items.count = (size_t)q->limit;
     e = call_reply_with_object(call, &page);
-    return e ? e : messages_hide_content_from_bot(call);
+    return e ? e : messages_hide_content_in_reply_to_bot(call);
 }
 
 /* --- pinning and unpinning ----------------------------------------------------------- */

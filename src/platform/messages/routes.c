@@ -28,7 +28,8 @@ static const struct schema page_query = {
     .doc = "Which messages. If several are present, around wins over before, before over after.",
 };
 
-static enum err read_and_reply_message_page(struct call *call, const struct message_page *page)
+static enum err read_and_reply_message_page(struct call *call,
+                                            const struct message_page_query *page)
 {
     struct list out, authors;
     enum err e = message_page_read(call->tx, call->target.channel->id, page, &out);
@@ -39,7 +40,7 @@ static enum err read_and_reply_message_page(struct call *call, const struct mess
         e = messages_read_referenced_objects_except_users(call, &out, &authors);
     if (e || reply_with_message_page_and_cache_it(call, page, &out, &e))
         return e;
-    e = messages_add_fields_for_caller(call, &out);
+    e = messages_add_caller_specific_fields(call, &out);
     if (e)
         return e;
     struct json_writer j = call_get_reply_json_writer(call);
@@ -48,17 +49,18 @@ static enum err read_and_reply_message_page(struct call *call, const struct mess
     return OK;
 }
 
-static struct message_page message_page_from_query(const struct call *call)
+static struct message_page_query message_page_from_query(const struct call *call)
 {
     const struct page_query *q = call->query;
 
-    return (struct message_page){ q->before.value, q->after.value, q->around.value, q->limit };
+    return (struct message_page_query){ q->before.value, q->after.value, q->around.value,
+                                        q->limit };
 }
 
 /* GET /channels/{channel.id}/messages: newest first; empty without READ_MESSAGE_HISTORY. */
 static enum err list_messages(struct call *call)
 {
-    struct message_page page = message_page_from_query(call);
+    struct message_page_query page = message_page_from_query(call);
 
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return call_reply_with_object(call, &(struct list){ 0 });
@@ -66,7 +68,7 @@ static enum err list_messages(struct call *call)
         find_cached_message_page(call->tx, call->target.channel->id, &page);
     enum err e = cached ? reply_with_cached_message_page(call, cached)
                         : read_and_reply_message_page(call, &page);
-    return e ? e : messages_hide_content_from_bot(call);
+    return e ? e : messages_hide_content_in_reply_to_bot(call);
 }
 
 /* GET /channels/{channel.id}/messages/{message.id} */
@@ -74,7 +76,7 @@ static enum err get_message(struct call *call)
 {
     enum err e = call_reply_with_object(call, call->target.message);
 
-    return e ? e : messages_hide_content_from_bot(call);
+    return e ? e : messages_hide_content_in_reply_to_bot(call);
 }
 
 /* --- POST /channels/{channel.id}/greet ----------------------------------------------- */
@@ -144,9 +146,9 @@ static enum err check_edited_fields(struct call *call)
     return check_number_and_size_of_uploads(call, &call->target.message->attachments);
 }
 
-static enum err schedule_upload_storage_of_edit(struct call *call)
+static enum err schedule_storing_edit_uploads(struct call *call)
 {
-    return schedule_upload_storage_of_message(call, check_edited_fields);
+    return schedule_storing_message_uploads(call, check_edited_fields);
 }
 
 /* PATCH /channels/{channel.id}/messages/{message.id} */
@@ -174,7 +176,7 @@ static enum err edit_message(struct call *call)
         e = message_run_automod_actions(call, &judged, call->target.message->id);
     if (!e)
         e = call_reply_with_object(call, call->target.message);
-    return e ? e : messages_hide_content_from_bot(call);
+    return e ? e : messages_hide_content_in_reply_to_bot(call);
 }
 
 static enum err check_delete_permission(struct call *call)
@@ -380,7 +382,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, AUTOMOD_EVENTS, 0 },
-        .prepare = schedule_upload_storage_of_edit,
+        .prepare = schedule_storing_edit_uploads,
         .admit = check_edit_permission,
         .handle = edit_message,
     },

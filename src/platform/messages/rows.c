@@ -141,7 +141,8 @@ static const char FIND_PUBLIC[] =
     "select " MESSAGE_COLUMNS " from messages where id = $1 and ephemeral_for is null and "
     "not" CHANNEL_BEING_DELETED("messages.channel_id");
 
-enum err message_public_row_read(struct tx *tx, snowflake id, struct message *ret, bool *ret_found)
+enum err message_read_row_unless_ephemeral(struct tx *tx, snowflake id, struct message *ret,
+                                           bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_PUBLIC, BIND(v_id(id)), &row, ret_found);
@@ -179,7 +180,7 @@ struct page_range {
 
 /* Splits a page around a message into two ranges: the message and newer ones (half of the page,
  * rounded up), and older ones. Other pages have one range. */
-static size_t split_message_page_into_ranges(const struct message_page *page,
+static size_t split_message_page_into_ranges(const struct message_page_query *page,
                                              struct page_range ret[2])
 {
     int64_t newer = (page->limit + 1) / 2;
@@ -265,8 +266,8 @@ static enum err read_messages_without_json(struct tx *tx, snowflake channel_id, 
     return rows_end(&rows);
 }
 
-enum err message_page_read(struct tx *tx, snowflake channel_id, const struct message_page *page,
-                           struct list *ret)
+enum err message_page_read(struct tx *tx, snowflake channel_id,
+                           const struct message_page_query *page, struct list *ret)
 {
     struct page_range stretches[2];
     size_t count = split_message_page_into_ranges(page, stretches);
@@ -287,10 +288,10 @@ static void author_from_row(const struct rows *r, void *ret)
 }
 
 enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
-                                   const struct message_page *page, struct list *ret)
+                                   const struct message_page_query *page, struct list *ret)
 {
     struct page_range s[2];
-    size_t count = tx_needs_round_trips(tx) ? split_message_page_into_ranges(page, s) : 0;
+    size_t count = tx_queries_need_round_trips(tx) ? split_message_page_into_ranges(page, s) : 0;
     enum err e = OK;
 
     *ret = (struct list){ 0 };
@@ -322,7 +323,7 @@ enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *
                               message_from_row, ret);
 
     *ret_authors = (struct list){ 0 };
-    if (e || !tx_needs_round_trips(tx))
+    if (e || !tx_queries_need_round_trips(tx))
         return e;
     return tx_read_list(tx, PIN_AUTHORS, BIND(v_id(channel_id)), sizeof(struct user),
                         author_from_row, ret_authors);
@@ -499,7 +500,7 @@ enum err attachment_row_delete(struct tx *tx, snowflake id)
 static const char USED_ELSEWHERE[] =
     "select 1 from attachments where file_id = $1 and id <> $2 limit 1";
 
-enum err attachment_release_file(struct call *call, const struct attachment *a)
+enum err attachment_delete_file_if_unshared(struct call *call, const struct attachment *a)
 {
     snowflake file = a->file_id ? a->file_id : a->id;
     bool used = false;

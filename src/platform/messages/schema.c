@@ -32,7 +32,7 @@ static void check_allowed_mentions(struct form *form, const struct json_path *he
     const struct allowed_mentions *m = object;
     const struct str *kinds = m->parse.value.items;
 
-    if (form_has_error_at(form, here))
+    if (form_has_error_at_path(form, here))
         return;
     for (size_t i = 0; i < m->parse.value.count; i++)
         if ((str_is(kinds[i], "users") && m->users.value.count) ||

@@ -22,7 +22,7 @@ static enum err check_channel_accepts_message(struct call *call, const struct ch
     const struct thread_metadata *thread = c->thread_metadata;
 
     if (!channel_accepts_messages(c->type))
-        return channel_has_posts(c->type) ? ERR_FORUM_MESSAGE : ERR_NOT_TEXT_CHANNEL;
+        return channel_is_forum_or_media(c->type) ? ERR_FORUM_MESSAGE : ERR_NOT_TEXT_CHANNEL;
     if (c->type == CHANNEL_DM)
         return check_caller_may_write_in_direct_channel(call->tx, c, call->caller);
     if (channel_is_thread(c->type) && thread && thread->locked &&
@@ -80,7 +80,7 @@ enum err validate_message_create_request(struct call *call)
      * same nonce. So its transaction must be a STORE_WRITE (call->decides is true), not a
      * STORE_APPEND. */
     call->decides = in->enforce_nonce.value;
-    return schedule_upload_storage_of_message(call, check_attach_permission);
+    return schedule_storing_message_uploads(call, check_attach_permission);
 }
 
 /* --- auto moderation -------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ static enum err reply_with_created_message(struct call *call, const struct messa
     } else {
         e = call_reply_with_object(call, m);
     }
-    return e || !quotes ? e : messages_hide_content_from_bot(call);
+    return e || !quotes ? e : messages_hide_content_in_reply_to_bot(call);
 }
 
 enum err create_message(struct call *call)

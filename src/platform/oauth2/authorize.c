@@ -217,7 +217,8 @@ static enum err issue_authorization_code(struct call *call,
 
     randombytes_buf(secret, sizeof secret);
     *ret = str_base64url_encode(call->arena, secret, sizeof secret);
-    return authorization_code_insert(call->tx, authorization_code_digest(call, *ret), &code);
+    return authorization_code_insert(call->tx, authorization_code_compute_digest(call, *ret),
+                                     &code);
 }
 
 enum err authorize(struct call *call)

@@ -232,8 +232,8 @@ enum err schedule_signing_key_creation(struct call *call);
 enum err openid_store_signing_key(struct call *call);
 /* Schedules the signing of an id token on the thread pool, because RSA takes too long for a
  * write transaction. Call it in the read stage of POST /oauth2/token. */
-enum err openid_schedule_id_token_signing(struct call *call, snowflake user_id,
-                                          snowflake application_id, struct str nonce);
+enum err openid_sign_id_token_in_compute_stage(struct call *call, snowflake user_id,
+                                               snowflake application_id, struct str nonce);
 /* Returns the signed id token of this call. nonce.p is NULL if the client sent no nonce. */
 enum err openid_get_signed_id_token(struct call *call, snowflake user_id, snowflake application_id,
                                     struct str nonce, struct opt_str *ret);
@@ -244,7 +244,7 @@ enum err openid_get_signed_id_token(struct call *call, snowflake user_id, snowfl
 enum err oauth2_reply_error(struct call *call, int status, const char *error,
                             const char *description);
 /* Returns the keyed digest of an authorization code. The store has only the digest. */
-struct str authorization_code_digest(const struct call *call, struct str code);
+struct str authorization_code_compute_digest(const struct call *call, struct str code);
 /* Appends name=value to a URL's query. */
 struct str url_add_query_parameter(struct arena *a, struct str url, const char *name,
                                    struct str value);
@@ -254,7 +254,7 @@ struct str url_add_query_parameter(struct arena *a, struct str url, const char *
 enum err get_authorization(struct call *call);
 enum err authorize(struct call *call);
 enum err exchange_token(struct call *call);
-enum err schedule_id_token_signing(struct call *call);
+enum err schedule_id_token_for_token_exchange(struct call *call);
 enum err revoke_token(struct call *call);
 enum err get_current_authorization(struct call *call);
 enum err list_grants(struct call *call);

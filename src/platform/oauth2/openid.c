@@ -126,8 +126,8 @@ static enum err sign_id_token(struct call *call)
     return p->token.p ? OK : ERR_INTERNAL;
 }
 
-enum err openid_schedule_id_token_signing(struct call *call, snowflake user_id,
-                                          snowflake application_id, struct str nonce)
+enum err openid_sign_id_token_in_compute_stage(struct call *call, snowflake user_id,
+                                               snowflake application_id, struct str nonce)
 {
     struct signing_key key;
     bool found;

@@ -11,7 +11,7 @@ enum err oauth2_reply_error(struct call *call, int status, const char *error,
         call, &oauth2_error, &(struct oauth2_error){ str_of(error), str_of(description) });
 }
 
-struct str authorization_code_digest(const struct call *call, struct str code)
+struct str authorization_code_compute_digest(const struct call *call, struct str code)
 {
     unsigned char *digest = arena_alloc(call->arena, OAUTH2_DIGEST_BYTES);
 

@@ -49,7 +49,7 @@ static const struct route routes[] = {
         .reply = &access_reply,
         .fires = (const enum event[]){ INSTALL_EVENTS, EVENT_USER_APPLICATION_UPDATE,
                                        EVENT_WEBHOOKS_UPDATE, EVENT_NONE },
-        .prepare = schedule_id_token_signing,
+        .prepare = schedule_id_token_for_token_exchange,
         .handle = exchange_token,
     },
     {

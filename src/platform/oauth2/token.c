@@ -138,7 +138,7 @@ static enum err add_guild_to_reply(struct call *call, snowflake guild_id,
     if (e)
         return e == ERR_UNKNOWN_GUILD ? OK : e;
     out->guild = guild;
-    return guild_read_all_lists(call, guild);
+    return guild_read_roles_emojis_and_other_lists(call, guild);
 }
 
 static enum err issue_tokens_for_code(struct call *call, const struct application *a,
@@ -224,7 +224,7 @@ static const char *check_code_verifier(struct call *call, const struct authoriza
 static enum err exchange_authorization_code(struct call *call, const struct application *a)
 {
     const struct oauth2_token_form *in = call->body;
-    struct str digest = authorization_code_digest(call, in->code.value);
+    struct str digest = authorization_code_compute_digest(call, in->code.value);
     struct authorization_code code;
     const char *error, *wrong;
     struct user user;
@@ -348,12 +348,12 @@ static enum err request_id_token_if_needed(struct call *call)
     enum err e = OK;
 
     if (by_code && in->code.given == GIVEN) {
-        e = authorization_code_find(call->tx, authorization_code_digest(call, in->code.value),
-                                    &code, &found);
+        e = authorization_code_find(
+            call->tx, authorization_code_compute_digest(call, in->code.value), &code, &found);
         if (!e && found && !code.used && oauth2_scopes_parse(call->arena, code.scopes, &scopes) &&
             oauth2_scopes_contain(&scopes, "openid"))
-            e = openid_schedule_id_token_signing(call, code.user_id, code.application_id,
-                                                 code.nonce);
+            e = openid_sign_id_token_in_compute_stage(call, code.user_id, code.application_id,
+                                                      code.nonce);
     } else if (!by_code &&
                parse_credential_token(CALLER_REFRESH, in->refresh_token.value, &credential)) {
         e = auth_find_stored_token(api_get_options(call->api)->auth, call->tx, &credential,
@@ -364,13 +364,13 @@ static enum err request_id_token_if_needed(struct call *call)
             e = oauth2_token_read_scopes(call->tx, credential.session, &text);
         if (!e && oauth2_scopes_parse(call->arena, text, &scopes) &&
             oauth2_scopes_contain(&scopes, "openid"))
-            e = openid_schedule_id_token_signing(call, holder.id, holder.application_id,
-                                                 (struct str){ 0 });
+            e = openid_sign_id_token_in_compute_stage(call, holder.id, holder.application_id,
+                                                      (struct str){ 0 });
     }
     return e;
 }
 
-enum err schedule_id_token_signing(struct call *call)
+enum err schedule_id_token_for_token_exchange(struct call *call)
 {
     const struct oauth2_token_form *in = call->body;
 

@@ -143,7 +143,7 @@ enum err submit_onboarding_answers(struct call *call)
 {
     const struct answer_changes *a = call_get_stage_data(call, "answer_changes");
     struct onboarding_answers answers = *(const struct onboarding_answers *)call->body;
-    const struct permission_input *who = &call->target.member_access->input;
+    const struct permission_computation_input *who = &call->target.member_access->input;
     struct member m = *call->target.member_access->member;
     int64_t version;
 

@@ -52,7 +52,7 @@ void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_role
 
 /* --- put_onboarding.c ----------------------------------------------------------------- */
 
-enum err schedule_onboarding_change(struct call *call);
+enum err schedule_computing_onboarding_change(struct call *call);
 enum err put_onboarding(struct call *call);
 
 /* --- answers.c ------------------------------------------------------------------------ */

@@ -57,8 +57,8 @@ enum err onboarding_save(struct tx *tx, const struct onboarding *o, struct str p
 struct welcome_screen;
 /* Reads the welcome screen for new members. *ret is NULL if the guild has none or has disabled
  * it. */
-enum err welcome_screen_read_enabled(struct tx *tx, snowflake guild_id,
-                                     const struct welcome_screen **ret);
+enum err welcome_screen_read_if_enabled(struct tx *tx, snowflake guild_id,
+                                        const struct welcome_screen **ret);
 
 extern const struct domain onboarding_domain;
 extern const struct domain welcome_domain; /* routes of the welcome screen */

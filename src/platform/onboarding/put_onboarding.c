@@ -229,7 +229,8 @@ static void collect_option_channels(struct arena *arena, const struct onboarding
 static bool meets_channel_requirements(struct call *call, const struct onboarding_change_state *w)
 {
     const uint64_t writing = PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES);
-    const struct permission_input everyone = { .guild_id = w->now.guild_id, .base = w->everyone };
+    const struct permission_computation_input everyone = { .guild_id = w->now.guild_id,
+                                                           .base = w->everyone };
     const snowflake *id = w->now.default_channel_ids.items;
     struct list counted = { 0 };
     size_t seen = 0, writable = 0;
@@ -369,7 +370,7 @@ static enum err compute_onboarding_change(struct call *call)
     return OK;
 }
 
-enum err schedule_onboarding_change(struct call *call)
+enum err schedule_computing_onboarding_change(struct call *call)
 {
     call_store_stage_data(call, "onboarding_change_state", sizeof(struct onboarding_change_state));
     call->read = read_onboarding_state;
@@ -394,7 +395,7 @@ enum err put_onboarding(struct call *call)
         e = audit_log_record_changes(call, w->now.guild_id, n[i].action, n[i].target, NULL,
                                      n[i].changes);
     if (!e && w->now.enabled != w->before.enabled)
-        e = guild_set_feature(call, w->now.guild_id, "GUILD_ONBOARDING", w->now.enabled);
+        e = guild_set_feature_and_emit(call, w->now.guild_id, "GUILD_ONBOARDING", w->now.enabled);
     if (e)
         return e;
     struct json_writer j = call_get_reply_json_writer(call);

@@ -61,7 +61,7 @@ static const struct route routes[] = {
         .reply = &type_onboarding,
         .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
                                        EVENT_NONE },
-        .prepare = schedule_onboarding_change,
+        .prepare = schedule_computing_onboarding_change,
         .handle = put_onboarding,
     },
     ANSWERS(POST, "create_onboarding_responses"),

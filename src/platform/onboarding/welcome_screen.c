@@ -74,8 +74,8 @@ static enum err remove_deleted_channels(struct tx *tx, snowflake guild_id, struc
     return e;
 }
 
-enum err welcome_screen_read_enabled(struct tx *tx, snowflake guild_id,
-                                     const struct welcome_screen **ret)
+enum err welcome_screen_read_if_enabled(struct tx *tx, snowflake guild_id,
+                                        const struct welcome_screen **ret)
 {
     struct welcome_screen_row *row = arena_alloc(tx_arena(tx), sizeof *row);
     enum err e = welcome_screen_read_row(tx, guild_id, row);
@@ -199,7 +199,7 @@ static enum err modify_welcome_screen(struct call *call)
         e = audit_log_record_object_change(call, guild_id, AUDIT_GUILD_UPDATE, guild_id,
                                            audited_welcome, &before, &row);
     if (!e)
-        e = guild_set_feature(call, guild_id, "WELCOME_SCREEN_ENABLED", row.enabled);
+        e = guild_set_feature_and_emit(call, guild_id, "WELCOME_SCREEN_ENABLED", row.enabled);
     if (!e)
         e = remove_deleted_channels(call->tx, guild_id, &row.screen);
     return e ? e : call_reply_with_object(call, &row.screen);

@@ -129,7 +129,9 @@ static enum err save_imported_onboarding(struct world_file_importer *im, const s
         im->tx, o, json_column_encode(im->arena, &type_onboarding_prompts, &o->prompts),
         json_column_encode(im->arena, &type_ids, &o->default_channel_ids));
 
-    return e || !o->enabled ? e : guild_add_feature(im->tx, o->guild_id, "GUILD_ONBOARDING");
+    return e || !o->enabled
+               ? e
+               : guild_add_feature_without_event(im->tx, o->guild_id, "GUILD_ONBOARDING");
 }
 
 /* Replaces the stored prompts with those of the world file. Prompts that have no id get a new
@@ -176,7 +178,8 @@ static void onboarding_options_to_world_entries(struct world_file_exporter *ex,
             .channels = world_file_export_references(ex->tx, &ex->channels, &o[i].channel_ids),
         };
         if (o[i].emoji)
-            out->emoji = world_file_emoji_reference(ex->tx, o[i].emoji->id, o[i].emoji->name);
+            out->emoji =
+                world_file_format_emoji_reference(ex->tx, o[i].emoji->id, o[i].emoji->name);
     }
 }
 

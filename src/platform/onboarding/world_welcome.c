@@ -80,7 +80,7 @@ static enum err import_welcome_screen(struct world_file_importer *im, const void
     e = welcome_screen_save_row(im->tx, guild, &row);
     if (e || !in->enabled.value)
         return e;
-    return guild_add_feature(im->tx, guild, "WELCOME_SCREEN_ENABLED");
+    return guild_add_feature_without_event(im->tx, guild, "WELCOME_SCREEN_ENABLED");
 }
 
 static enum err export_welcome_screen(struct world_file_exporter *ex, struct opt_object *ret)
@@ -100,12 +100,12 @@ static enum err export_welcome_screen(struct world_file_exporter *ex, struct opt
 
         if (to.given == GIVEN)
             *(struct world_welcome_channel *)export_add_list_item(
-                ex->tx, &out->channels, sizeof(struct world_welcome_channel)) =
-                (struct world_welcome_channel){
-                    .channel = to.value,
-                    .description = c[i].description,
-                    .emoji = world_file_emoji_reference(ex->tx, c[i].emoji_id, c[i].emoji_name),
-                };
+                ex->tx, &out->channels,
+                sizeof(struct world_welcome_channel)) = (struct world_welcome_channel){
+                .channel = to.value,
+                .description = c[i].description,
+                .emoji = world_file_format_emoji_reference(ex->tx, c[i].emoji_id, c[i].emoji_name),
+            };
     }
     *ret = (struct opt_object){ GIVEN, out };
     return OK;

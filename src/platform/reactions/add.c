@@ -21,9 +21,9 @@ enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret)
                : ERR_NO_SUCH_EMOJI;
 }
 
-bool find_reaction_of_message(const struct call *call, struct str key, struct reaction_line *ret)
+bool find_reaction_by_emoji_key(const struct call *call, struct str key, struct reaction_line *ret)
 {
-    struct str lines = reaction_text_skip_first_line(call->target.message->reactions.value);
+    struct str lines = reaction_text_skip_reader_line(call->target.message->reactions.value);
 
     while (reaction_line_parse_next(&lines, ret))
         if (str_eq(ret->key, key)) {
@@ -166,18 +166,18 @@ static enum err add_new_reaction(struct call *call, struct str key,
     if (!burst)
         reaction_line_add_user(call->arena, &line, call->caller->id);
     if (!e)
-        e = reaction_insert(call->tx, m, &line, emoji);
+        e = message_add_new_reaction_emoji(call->tx, m, &line, emoji);
     if (!e)
         e = reaction_add_user(call->tx, m, line.id, burst, call->caller->id, &new);
     return e ? e : emit_reaction_add(call, emoji, burst);
 }
 
-enum err reaction_add_of_caller(struct call *call, const struct reaction_emoji_name *name,
-                                bool burst)
+enum err reaction_add_caller_and_emit(struct call *call, const struct reaction_emoji_name *name,
+                                      bool burst)
 {
     struct reaction_emoji emoji;
     struct reaction_line there;
-    bool joins = find_reaction_of_message(call, name->key, &there);
+    bool joins = find_reaction_by_emoji_key(call, name->key, &there);
     enum err e = joins ? OK : resolve_new_reaction_emoji(call, name, &emoji);
 
     if (!e)
@@ -198,5 +198,5 @@ enum err create_reaction(struct call *call)
 
     if (!e)
         e = parse_emoji_of_path(call, &name);
-    return e ? e : reaction_add_of_caller(call, &name, burst);
+    return e ? e : reaction_add_caller_and_emit(call, &name, burst);
 }

@@ -12,7 +12,7 @@ static const char SAVE_REACTIONS[] =
 static enum err update_message_reactions(struct tx *tx, const struct message *m, struct str text,
                                          int64_t reacted)
 {
-    bool any = reaction_text_skip_first_line(text).n > 0;
+    bool any = reaction_text_skip_reader_line(text).n > 0;
     int64_t found = 0;
     enum err e = tx_exec(tx, SAVE_REACTIONS,
                          BIND(v_id(m->id), any ? v_text(text) : v_null(), v_int(reacted)), &found);
@@ -32,12 +32,12 @@ static enum err save_merged_reactions(struct tx *tx, const struct message *m, st
 static struct str remove_emoji_from_reactions_text(struct tx *tx, const struct message *m,
                                                    snowflake gone)
 {
-    struct str lines = reaction_text_skip_first_line(m->reactions.value);
+    struct str lines = reaction_text_skip_reader_line(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_first_line(&out);
+    reaction_text_append_reader_line(&out);
     while (reaction_line_parse_next(&lines, &line))
         if (line.id != gone)
             reaction_line_append(&out, &line);
@@ -137,12 +137,12 @@ static void change_reaction_count(struct tx *tx, struct reaction_line *line, boo
 static enum err update_count_in_message_row(struct tx *tx, const struct message *m, snowflake id,
                                             bool burst, snowflake user_id, int by)
 {
-    struct str lines = reaction_text_skip_first_line(m->reactions.value);
+    struct str lines = reaction_text_skip_reader_line(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_first_line(&out);
+    reaction_text_append_reader_line(&out);
     while (reaction_line_parse_next(&lines, &line)) {
         if (line.id == id)
             change_reaction_count(tx, &line, burst, user_id, by);
@@ -170,7 +170,7 @@ static const char ADD_REACTION[] =
 
 size_t count_distinct_emoji(struct str text)
 {
-    struct str lines = reaction_text_skip_first_line(text);
+    struct str lines = reaction_text_skip_reader_line(text);
     struct reaction_line line;
     size_t count = 0;
 
@@ -213,8 +213,9 @@ enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct r
                    NULL);
 }
 
-enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
-                         const struct reaction_emoji *emoji)
+enum err message_add_new_reaction_emoji(struct tx *tx, const struct message *m,
+                                        const struct reaction_line *line,
+                                        const struct reaction_emoji *emoji)
 {
     enum err e = append_emoji_to_reactions_text(tx, m, line);
 

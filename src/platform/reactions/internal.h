@@ -32,8 +32,9 @@ enum err reaction_update_count(struct tx *tx, const struct message *m, snowflake
                                snowflake user_id, int by);
 /* Adds an emoji that the message does not have yet, with its first user. Also removes emoji without
  * users. May return ERR_UNKNOWN_MESSAGE. */
-enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
-                         const struct reaction_emoji *emoji);
+enum err message_add_new_reaction_emoji(struct tx *tx, const struct message *m,
+                                        const struct reaction_line *line,
+                                        const struct reaction_emoji *emoji);
 /* Removes the counts of one emoji from the message, or of all emoji if id is 0. */
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id);
 /* Deletes an emoji of the message if it has no users left. */
@@ -63,17 +64,17 @@ enum err delete_all_reactions_for_emoji(struct call *call);
 enum err delete_all_reactions(struct call *call);
 
 /* Change a reaction of the message in call->target; call->caller must be set. */
-enum err reaction_add_of_caller(struct call *call, const struct reaction_emoji_name *name,
-                                bool burst);
-enum err reaction_remove_of_user(struct call *call, const struct reaction_emoji_name *name,
-                                 snowflake user_id, bool burst);
-enum err reaction_remove_emoji(struct call *call, const struct reaction_emoji_name *name);
+enum err reaction_add_caller_and_emit(struct call *call, const struct reaction_emoji_name *name,
+                                      bool burst);
+enum err reaction_remove_user_and_emit(struct call *call, const struct reaction_emoji_name *name,
+                                       snowflake user_id, bool burst);
+enum err reaction_remove_emoji_and_emit(struct call *call, const struct reaction_emoji_name *name);
 
 /* Parses the emoji in the request's path. Returns ERR_NO_SUCH_EMOJI if it is not an emoji. */
 enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret);
 /* Finds the reaction with this emoji key in the path's message. Returns false if the message does
  * not have it. */
-bool find_reaction_of_message(const struct call *call, struct str key, struct reaction_line *ret);
+bool find_reaction_by_emoji_key(const struct call *call, struct str key, struct reaction_line *ret);
 /* Returns an event with the ids of the message in the path. */
 struct reaction_event reaction_event_of_message(const struct call *call);
 

@@ -28,7 +28,7 @@ enum err mirrored_reaction_add(struct call *call, struct channel *c, struct mess
 
     if (!e && !emoji_name_parse(call->arena, emoji, &name))
         e = ERR_NO_SUCH_EMOJI;
-    return e ? e : reaction_add_of_caller(call, &name, false);
+    return e ? e : reaction_add_caller_and_emit(call, &name, false);
 }
 
 enum err mirrored_reaction_remove(struct call *call, struct channel *c, struct message *m,
@@ -43,6 +43,6 @@ enum err mirrored_reaction_remove(struct call *call, struct channel *c, struct m
         return e;
     if (!emoji.n)
         return delete_all_reactions(call);
-    return user_id ? reaction_remove_of_user(call, &name, user_id, false)
-                   : reaction_remove_emoji(call, &name);
+    return user_id ? reaction_remove_user_and_emit(call, &name, user_id, false)
+                   : reaction_remove_emoji_and_emit(call, &name);
 }

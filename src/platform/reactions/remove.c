@@ -5,15 +5,15 @@
 
 /* --- of one user ---------------------------------------------------------------------- */
 
-enum err reaction_remove_of_user(struct call *call, const struct reaction_emoji_name *name,
-                                 snowflake user_id, bool burst)
+enum err reaction_remove_user_and_emit(struct call *call, const struct reaction_emoji_name *name,
+                                       snowflake user_id, bool burst)
 {
     const struct message *m = call->target.message;
     struct reaction_line line;
     bool gone = false;
     enum err e = OK;
 
-    if (find_reaction_of_message(call, name->key, &line))
+    if (find_reaction_by_emoji_key(call, name->key, &line))
         e = reaction_remove_user(call->tx, line.id, burst, user_id, &gone);
     if (e || !gone)
         return e;
@@ -40,7 +40,7 @@ static enum err remove_reaction_of_user(struct call *call, snowflake user_id, bo
     enum err e =
         thread && thread->archived ? ERR_THREAD_ARCHIVED : parse_emoji_of_path(call, &name);
 
-    return e ? e : reaction_remove_of_user(call, &name, user_id, burst);
+    return e ? e : reaction_remove_user_and_emit(call, &name, user_id, burst);
 }
 
 enum err delete_own_reaction(struct call *call)
@@ -80,12 +80,12 @@ enum err delete_user_burst_reaction(struct call *call)
 
 /* --- of all users --------------------------------------------------------------------- */
 
-enum err reaction_remove_emoji(struct call *call, const struct reaction_emoji_name *name)
+enum err reaction_remove_emoji_and_emit(struct call *call, const struct reaction_emoji_name *name)
 {
     struct reaction_event event = reaction_event_of_message(call);
     struct reaction_line line;
 
-    if (!find_reaction_of_message(call, name->key, &line))
+    if (!find_reaction_by_emoji_key(call, name->key, &line))
         return OK;
     enum err e = reactions_remove_from_message(call, call->target.message, line.id);
     event.emoji = reaction_emoji_decode(call->arena, &line);
@@ -101,7 +101,7 @@ enum err delete_all_reactions_for_emoji(struct call *call)
     struct reaction_emoji_name name;
     enum err e = parse_emoji_of_path(call, &name);
 
-    return e ? e : reaction_remove_emoji(call, &name);
+    return e ? e : reaction_remove_emoji_and_emit(call, &name);
 }
 
 enum err delete_all_reactions(struct call *call)

@@ -51,7 +51,7 @@ static enum err list_reactions(struct call *call)
     struct reaction_line line;
     enum err e = parse_emoji_of_path(call, &name);
 
-    if (!e && find_reaction_of_message(call, name.key, &line))
+    if (!e && find_reaction_by_emoji_key(call, name.key, &line))
         e = reaction_read_users(call->tx, line.id, q->type == 1, q->after.value, q->limit, &users);
     return e ? e : call_reply_with_object(call, &users);
 }

@@ -46,12 +46,12 @@ static void add_shard_counts(struct reaction_line *line, struct str counts)
 
 static struct str merge_shard_counts(struct arena *arena, struct str text, struct str counts)
 {
-    struct str lines = reaction_text_skip_first_line(text);
+    struct str lines = reaction_text_skip_reader_line(text);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_first_line(&out);
+    reaction_text_append_reader_line(&out);
     while (reaction_line_parse_next(&lines, &line)) {
         add_shard_counts(&line, counts);
         reaction_line_append(&out, &line);
@@ -63,12 +63,12 @@ static struct str merge_shard_counts(struct arena *arena, struct str text, struc
  * users were removed in different counter shards. */
 static void hide_emoji_without_reactions(struct arena *arena, struct message *m)
 {
-    struct str lines = reaction_text_skip_first_line(m->reactions.value);
+    struct str lines = reaction_text_skip_reader_line(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_first_line(&out);
+    reaction_text_append_reader_line(&out);
     m->reactions.given = ABSENT;
     while (reaction_line_parse_next(&lines, &line))
         if (line.normal + line.burst > 0) {

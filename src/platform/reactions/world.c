@@ -102,7 +102,7 @@ static enum err insert_imported_reaction(struct world_file_importer *im,
 
 static bool emoji_is_already_imported(const struct reacted_message *to, struct str key)
 {
-    struct str lines = reaction_text_skip_first_line(buf_as_str(&to->text));
+    struct str lines = reaction_text_skip_reader_line(buf_as_str(&to->text));
     struct reaction_line line;
 
     while (reaction_line_parse_next(&lines, &line))
@@ -139,14 +139,14 @@ static enum err import_reactions(struct world_file_importer *im, const void *ent
     if (!reactions->value.count)
         return OK;
     buf_init(&to.text, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_first_line(&to.text);
+    reaction_text_append_reader_line(&to.text);
     for (size_t i = 0; i < reactions->value.count && !e; i++) {
         struct json_path at = json_path_index(all, i);
 
         e = import_reaction(im, &list[i], &to, &at);
     }
     struct str text = buf_move_to_arena(&to.text, im->arena),
-               first = reaction_text_skip_first_line(text);
+               first = reaction_text_skip_reader_line(text);
     return e || !first.n
                ? e
                : tx_exec(im->tx, SAVE_REACTIONS,

@@ -81,7 +81,7 @@ static enum err add_message_if_readable(struct call *call, const struct mention_
     if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         e = ERR_MISSING_ACCESS;
     if (!e)
-        e = message_find_public(call, c->message_id, &m);
+        e = message_find_unless_ephemeral(call, c->message_id, &m);
     if (e == ERR_UNKNOWN_CHANNEL || e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_MESSAGE)
         return OK;
     if (!e)

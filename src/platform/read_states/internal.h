@@ -43,7 +43,7 @@ enum err read_state_delete(struct tx *tx, snowflake user_id, int64_t kind, snowf
 enum err read_state_increment_version(struct tx *tx, snowflake user_id, int64_t *ret);
 enum err read_state_read_version(struct tx *tx, snowflake user_id, int64_t *ret);
 /* Reads all read states of an account (struct read_state). */
-enum err read_states_read(struct tx *tx, snowflake user_id, struct list *ret);
+enum err read_states_list_of_account(struct tx *tx, snowflake user_id, struct list *ret);
 
 /* --- message_effects.c: effects of new messages --------------------------------------- */
 

@@ -141,7 +141,7 @@ enum err write_ready_read_states(struct tx *tx, snowflake user_id, bool entries,
     int64_t version = 0;
 
     map_init(&unread);
-    enum err e = read_states_read(tx, user_id, &states);
+    enum err e = read_states_list_of_account(tx, user_id, &states);
     if (!e)
         e = read_unread_mention_counts(tx, user_id, &unread);
     if (!e && entries)

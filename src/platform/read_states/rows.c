@@ -88,7 +88,7 @@ enum err read_state_read_version(struct tx *tx, snowflake user_id, int64_t *ret)
 static const char READ_STATES[] =
     "select " STATE_COLUMNS " from read_states where user_id = $1 order by kind, entity_id";
 
-enum err read_states_read(struct tx *tx, snowflake user_id, struct list *ret)
+enum err read_states_list_of_account(struct tx *tx, snowflake user_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
     return tx_read_list(tx, READ_STATES, BIND(v_id(user_id)), sizeof(struct read_state),

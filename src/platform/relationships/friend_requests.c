@@ -155,7 +155,7 @@ enum err friend_request_send_or_accept(struct call *call, const struct friend_re
         e = relationship_pair_read(call->tx, me.id, in->user->id, &bond);
     if (!e)
         e = relationship_compute_change(in->op, &bond, &change);
-    if (e || relationship_is_unchanged(&bond, &change))
+    if (e || relationship_change_has_no_effect(&bond, &change))
         return e;
     return change.mine.type == RELATIONSHIP_FRIEND
                ? accept_friend_request(call, in, &bond)
@@ -171,7 +171,7 @@ enum err relationship_apply_operation(struct call *call, enum relationship_opera
     enum err e = relationship_pair_read(call->tx, my_id, their_id, &bond);
     if (!e)
         e = relationship_compute_change(op, &bond, &change);
-    if (e || relationship_is_unchanged(&bond, &change))
+    if (e || relationship_change_has_no_effect(&bond, &change))
         return e;
     return relationship_pair_apply_change(call, &bond, &change, NULL);
 }

@@ -81,7 +81,7 @@ static enum err compute_game_relationship_change(enum relationship_operation op,
                                    .theirs.type = before->theirs.type };
     enum err e = relationship_compute_change(op, &b, ret);
 
-    *ret_changes = !e && !relationship_is_unchanged(&b, ret);
+    *ret_changes = !e && !relationship_change_has_no_effect(&b, ret);
     return e;
 }
 

@@ -124,7 +124,7 @@ enum err game_relationship_emit(struct call *call, enum event event,
     bool whole = event == EVENT_GAME_RELATIONSHIP_ADD;
     struct game_relationship shown = *g;
     struct user user;
-    enum err e = game_dm_access_find(call->tx, g->id, &shown.dm_access_type);
+    enum err e = game_friend_dm_access_find(call->tx, g->id, &shown.dm_access_type);
 
     if (!e && whole)
         e = user_find(call->tx, g->id, &user);

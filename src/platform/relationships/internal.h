@@ -38,8 +38,8 @@ enum err relationship_compute_change(enum relationship_operation op,
                                      const struct relationship_pair *before,
                                      struct relationship_pair_change *ret);
 bool relationship_type_pair_is_valid(int64_t mine, int64_t theirs);
-bool relationship_is_unchanged(const struct relationship_pair *before,
-                               const struct relationship_pair_change *c);
+bool relationship_change_has_no_effect(const struct relationship_pair *before,
+                                       const struct relationship_pair_change *c);
 
 /* How two users who are not friends may know each other; decides whether a friend request is
  * accepted. */
@@ -48,8 +48,8 @@ struct user_acquaintance {
     bool suggested; /* whether the server suggested one user to the other as a friend */
 };
 bool users_have_no_acquaintance(const struct user_acquaintance *a);
-/* Returns whether an account with the bits `sources` (enum friend_source) accepts a friend request
- * from an acquaintance. vouched is true if the server suggested the user. */
+/* Returns whether an account with the bits `sources` (enum friend_request_source_bits) accepts a
+ * friend request from an acquaintance. vouched is true if the server suggested the user. */
 bool friend_sources_allow_request(int64_t sources, const struct user_acquaintance *a, bool vouched);
 
 /* Counts of friend requests that an account sent within the last 24 hours. */

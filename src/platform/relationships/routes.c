@@ -87,7 +87,7 @@ static enum err block_user(struct call *call)
     enum err e = relationship_pair_read(call->tx, me, other, &bond);
     if (!e)
         e = relationship_compute_change(OPERATION_BLOCK, &bond, &change);
-    if (e || relationship_is_unchanged(&bond, &change))
+    if (e || relationship_change_has_no_effect(&bond, &change))
         return e;
     e = count_relationships_of_type(call->tx, me, RELATIONSHIP_BLOCKED, &blocked);
     if (!e && blocked >= MOST_BLOCKED)
@@ -139,7 +139,7 @@ static enum err ignore_user(struct call *call)
     enum err e = relationship_pair_read(call->tx, me, other, &bond);
     if (!e)
         e = relationship_compute_change(OPERATION_IGNORE, &bond, &change);
-    if (e || relationship_is_unchanged(&bond, &change))
+    if (e || relationship_change_has_no_effect(&bond, &change))
         return e;
     if (bond.mine.type == RELATIONSHIP_NONE)
         e = count_relationships_of_type(call->tx, me, RELATIONSHIP_NONE, &ignored);

@@ -149,8 +149,8 @@ enum err relationship_compute_change(enum relationship_operation op,
     return OK;
 }
 
-bool relationship_is_unchanged(const struct relationship_pair *before,
-                               const struct relationship_pair_change *c)
+bool relationship_change_has_no_effect(const struct relationship_pair *before,
+                                       const struct relationship_pair_change *c)
 {
     return before->mine.type == c->mine.type && before->mine.ignored == c->mine.ignored &&
            before->theirs.type == c->theirs.type && before->theirs.ignored == c->theirs.ignored;

@@ -30,7 +30,7 @@ static void check_friend_request_note(struct form *form, const struct json_path 
 {
     struct json_path at = json_path_key(here, STR("note"));
 
-    if (note->given != GIVEN || form_has_error_at(form, &at))
+    if (note->given != GIVEN || form_has_error_at_path(form, &at))
         return;
     if (utf8_length(collapse_line_breaks_of_note(form->arena, note->value)) > NOTE_LENGTH)
         form_add_error(form, &at, FORM_MAX_LENGTH, (long long)NOTE_LENGTH);
@@ -51,9 +51,10 @@ static void check_friend_request(struct form *form, const struct json_path *here
     struct user_tag tag;
 
     check_friend_request_note(form, here, &in->note);
-    if (!form_has_error_at(form, &at) && !user_tag_parse(in->username, in->discriminator, &tag))
+    if (!form_has_error_at_path(form, &at) &&
+        !user_tag_parse(in->username, in->discriminator, &tag))
         form_add_error(form, &at, FORM_NOT_INT,
-                       STR_ARGS(form_quote_value(strip_json_quotes(in->discriminator))));
+                       STR_ARGS(form_shorten_quoted_value(strip_json_quotes(in->discriminator))));
 }
 
 static const struct field request_fields[] = {
@@ -98,7 +99,7 @@ static void check_relationship_body(struct form *form, const struct json_path *h
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         struct json_path at = json_path_key(here, str_of(others[i]));
 
-        form_remove_errors_at(form, &at);
+        form_remove_errors_at_path(form, &at);
     }
 }
 

@@ -179,8 +179,8 @@ enum err friend_suggestion_read_recipients(struct tx *tx, snowflake suggested, s
     return tx_read_ids(tx, OWNERS, BIND(v_id(suggested), v_text(source)), ret);
 }
 
-enum err friend_suggestions_delete_of_source_to_all(struct call *call, snowflake suggested,
-                                                    struct str source)
+enum err friend_suggestions_delete_for_all_recipients(struct call *call, snowflake suggested,
+                                                      struct str source)
 {
     struct list owners;
     enum err e = friend_suggestion_read_recipients(call->tx, suggested, source, &owners);
@@ -386,7 +386,8 @@ enum err friend_suggestions_on_settings_change(struct call *call,
 
     if (!(lost & FOUND_BY_PHONE))
         return OK;
-    enum err e = friend_suggestions_delete_of_source_to_all(call, c->user_id, STR(SOURCE_CONTACTS));
+    enum err e =
+        friend_suggestions_delete_for_all_recipients(call, c->user_id, STR(SOURCE_CONTACTS));
     return e ? e
-             : friend_suggestions_delete_of_source_to_all(call, c->user_id, STR(SOURCE_REVERSE));
+             : friend_suggestions_delete_for_all_recipients(call, c->user_id, STR(SOURCE_REVERSE));
 }

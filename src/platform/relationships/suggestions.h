@@ -53,8 +53,8 @@ enum err friend_suggestions_delete_of_source(struct call *call, snowflake owner,
 enum err friend_suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
                                            struct list *ret);
 /* Deletes all suggestions of the account that this source has made to other users. */
-enum err friend_suggestions_delete_of_source_to_all(struct call *call, snowflake suggested,
-                                                    struct str source);
+enum err friend_suggestions_delete_for_all_recipients(struct call *call, snowflake suggested,
+                                                      struct str source);
 /* If an account disabled discovery by phone number, deletes the address book suggestions of this
  * account. */
 enum err friend_suggestions_on_settings_change(struct call *call,

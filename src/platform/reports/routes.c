@@ -154,7 +154,7 @@ static enum err create_message_report(struct call *call, struct message_report *
         r->reporter_id = call->caller->id;
         r->guild_id = call->target.channel->guild_id.value;
         r->author_id = m.author_id;
-        r->snapshot = encode_column_json(call->arena, &type_message, &m);
+        r->snapshot = encode_json_for_database_column(call->arena, &type_message, &m);
         e = report_insert(call->tx, r);
         call->after = log_new_report;
     }

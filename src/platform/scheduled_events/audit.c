@@ -79,12 +79,12 @@ static enum err add_events_to_audit_log(struct call *call, struct audit_log_obje
     return e;
 }
 
-enum err audit_log_add_scheduled_events(struct call *call, struct audit_log_objects *log)
+enum err audit_log_reply_add_scheduled_events(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids =
-        audit_log_list_targets(call->arena, log, AUDIT_EVENT_CREATE, AUDIT_EVENT_DELETE);
-    struct list others = audit_log_list_targets(call->arena, log, AUDIT_EVENT_EXCEPTION_CREATE,
-                                                AUDIT_EVENT_EXCEPTION_DELETE);
+    struct list ids = audit_log_list_target_ids_of_actions(call->arena, log, AUDIT_EVENT_CREATE,
+                                                           AUDIT_EVENT_DELETE);
+    struct list others = audit_log_list_target_ids_of_actions(
+        call->arena, log, AUDIT_EVENT_EXCEPTION_CREATE, AUDIT_EVENT_EXCEPTION_DELETE);
     const snowflake *other = others.items;
 
     for (size_t i = 0; i < others.count; i++)

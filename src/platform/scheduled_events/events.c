@@ -18,7 +18,7 @@ static enum err store_image_of_scheduled_event(struct call *call)
     return store_uploaded_picture(call, "guild-events", upload->id, &in->image, &upload->image);
 }
 
-static enum err schedule_image_storage_of_event(struct call *call, snowflake id)
+static enum err schedule_storing_event_image(struct call *call, snowflake id)
 {
     const struct scheduled_event_patch *in = call->body;
     struct event_upload *upload = call_store_stage_data(call, "event_upload", sizeof *upload);
@@ -31,14 +31,14 @@ static enum err schedule_image_storage_of_event(struct call *call, snowflake id)
     return OK;
 }
 
-enum err schedule_image_storage_of_new_event(struct call *call)
+enum err schedule_storing_new_event_image(struct call *call)
 {
-    return schedule_image_storage_of_event(call, snowflake_new());
+    return schedule_storing_event_image(call, snowflake_new());
 }
 
-enum err schedule_image_storage_of_changed_event(struct call *call)
+enum err schedule_storing_changed_event_image(struct call *call)
 {
-    return schedule_image_storage_of_event(call, call_get_path_id(call, "event.id"));
+    return schedule_storing_event_image(call, call_get_path_id(call, "event.id"));
 }
 
 static void apply_location_of_scheduled_event(struct scheduled_event *e,
@@ -224,7 +224,7 @@ enum err modify_scheduled_event(struct call *call)
 
     if (!e)
         e = check_change_scheduled_event_permission(call, &before);
-    if (e || !scheduled_event_is_open(&before))
+    if (e || !scheduled_event_is_scheduled_or_active(&before))
         return e ? e : ERR_EVENT_FINISHED;
     if (in->status.given == GIVEN && in->status.value != before.status &&
         !status_change_is_allowed(before.status, in->status.value))

@@ -32,7 +32,7 @@ static enum err read_scheduled_event_to_change(struct call *call, struct schedul
 
     if (!e)
         e = check_change_scheduled_event_permission(call, ret);
-    return e || scheduled_event_is_open(ret) ? e : ERR_EVENT_FINISHED;
+    return e || scheduled_event_is_scheduled_or_active(ret) ? e : ERR_EVENT_FINISHED;
 }
 
 static struct scheduled_event_exception *find_scheduled_event_exception(

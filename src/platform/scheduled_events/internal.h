@@ -75,7 +75,7 @@ bool scheduled_event_has_occurrence(const struct scheduled_event *e, snowflake e
 /* Validates times, channel and location of a scheduled event, as far as they depend on each other.
  * Adds form errors. */
 void scheduled_event_validate(struct form *form, const struct scheduled_event *e);
-bool scheduled_event_is_open(const struct scheduled_event *e);
+bool scheduled_event_is_scheduled_or_active(const struct scheduled_event *e);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -108,7 +108,7 @@ enum err audit_log_record_scheduled_event(struct call *call, enum audit_log_acti
                                           const struct scheduled_event *now);
 
 /* Adds the scheduled events to which audit log entries refer to the audit log reply. */
-enum err audit_log_add_scheduled_events(struct call *call, struct audit_log_objects *log);
+enum err audit_log_reply_add_scheduled_events(struct call *call, struct audit_log_objects *log);
 
 /* --- status.c ------------------------------------------------------------------------- */
 
@@ -145,9 +145,9 @@ enum err scheduled_event_check_channel(struct call *call, const struct scheduled
 enum err read_scheduled_event_of_path(struct call *call, struct scheduled_event *ret);
 enum err list_scheduled_events(struct call *call);
 enum err get_scheduled_event(struct call *call);
-enum err schedule_image_storage_of_new_event(struct call *call);
+enum err schedule_storing_new_event_image(struct call *call);
 enum err create_scheduled_event(struct call *call);
-enum err schedule_image_storage_of_changed_event(struct call *call);
+enum err schedule_storing_changed_event_image(struct call *call);
 enum err modify_scheduled_event(struct call *call);
 enum err delete_scheduled_event(struct call *call);
 enum err list_scheduled_event_users(struct call *call);

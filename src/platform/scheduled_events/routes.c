@@ -50,7 +50,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_scheduled_event,
         .fires = FIRES(EVENT_GUILD_SCHEDULED_EVENT_CREATE, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD),
-        .prepare = schedule_image_storage_of_new_event,
+        .prepare = schedule_storing_new_event_image,
         .handle = create_scheduled_event,
     },
     {
@@ -75,7 +75,7 @@ static const struct route routes[] = {
         .fires =
             FIRES(EVENT_GUILD_SCHEDULED_EVENT_UPDATE, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTIONS_DELETE,
                   EVENT_STAGE_INSTANCE_CREATE, EVENT_STAGE_INSTANCE_DELETE, EVENT_MESSAGE_CREATE),
-        .prepare = schedule_image_storage_of_changed_event,
+        .prepare = schedule_storing_changed_event_image,
         .handle = modify_scheduled_event,
     },
     {
@@ -201,8 +201,9 @@ const struct domain scheduled_events_domain = {
     .world = &scheduled_events_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &scheduled_event_job, NULL },
-    .hooks = &(const struct hook_listeners){ .channel_deleting = scheduled_events_cancel_of_channel,
-                                             .audit_log_fill = audit_log_add_scheduled_events },
+    .hooks =
+        &(const struct hook_listeners){ .channel_deleting = scheduled_events_cancel_of_channel,
+                                        .audit_log_fill = audit_log_reply_add_scheduled_events },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WHERE(WITH_GUILD, "scheduled_event_users", "event_id, exception_id, user_id",

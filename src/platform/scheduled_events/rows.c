@@ -100,7 +100,7 @@ enum err scheduled_events_read_of_channel(struct tx *tx, snowflake channel_id, s
         BIND(v_id(channel_id)), ret);
 }
 
-enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret)
+enum err gateway_guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret)
 {
     struct list all;
     enum err e = scheduled_events_read(tx, ret->guild.id, true, &all);

@@ -9,7 +9,7 @@
 #define FARTHEST_US (5 * 366 * DAY_US)
 enum { DAYS_AHEAD = 367 };
 
-bool scheduled_event_is_open(const struct scheduled_event *e)
+bool scheduled_event_is_scheduled_or_active(const struct scheduled_event *e)
 {
     return e->status == EVENT_SCHEDULED || e->status == EVENT_ACTIVE;
 }

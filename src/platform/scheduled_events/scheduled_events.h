@@ -11,7 +11,7 @@
 
 /* Adds to ret the guild's open scheduled events in channels that the viewer can see, with their
  * subscriber counts. */
-enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret);
+enum err gateway_guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret);
 /* Reads a scheduled event of a guild. Returns ERR_UNKNOWN_SCHEDULED_EVENT if the guild has no such
  * event. */
 enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,

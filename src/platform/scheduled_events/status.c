@@ -180,7 +180,7 @@ static enum err run_scheduled_event_job(struct call *call, const struct job *job
         return err;
     if (clock_us() < next_job_time_of_event(&e) && e.status != EVENT_ACTIVE)
         return scheduled_event_schedule_status_job(call, &e);
-    if (!scheduled_event_is_open(&e))
+    if (!scheduled_event_is_scheduled_or_active(&e))
         return scheduled_event_delete(call, &e);
     if (e.status == EVENT_ACTIVE && e.entity_type != EVENT_EXTERNAL)
         return end_scheduled_event_if_channel_is_empty(call, &e);

@@ -152,7 +152,7 @@ static enum err read_open_scheduled_event_of_path(struct call *call, struct sche
 {
     enum err e = read_scheduled_event_of_path(call, ret);
 
-    return e || scheduled_event_is_open(ret) ? e : ERR_EVENT_FINISHED;
+    return e || scheduled_event_is_scheduled_or_active(ret) ? e : ERR_EVENT_FINISHED;
 }
 
 static enum err reply_with_subscription(struct call *call, const struct scheduled_event *e,

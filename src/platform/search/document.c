@@ -186,7 +186,7 @@ static struct search_document *find_document_of_message(const struct list *docum
 static enum err read_and_add_file_terms(struct tx *tx, const struct list *ids,
                                         const struct list *documents)
 {
-    bool sqlite = !tx_needs_round_trips(tx);
+    bool sqlite = !tx_queries_need_round_trips(tx);
     struct str text =
         format_ids_as_sql_search_parameter(tx_arena(tx), ids->items, ids->count, sqlite);
     struct search_document *d = NULL;
@@ -295,10 +295,11 @@ enum err read_unindexed_documents(struct tx *tx, enum unindexed_document_order o
                                   struct list *ret)
 {
     struct list noted = { 0 }, with_files = { 0 };
-    struct sql sql =
-        order == UNINDEXED_NEWEST
-            ? (tx_needs_round_trips(tx) ? SQL(READ_NEWEST_POSTGRES) : SQL(READ_NEWEST_SQLITE))
-            : (tx_needs_round_trips(tx) ? SQL(READ_OLDEST_POSTGRES) : SQL(READ_OLDEST_SQLITE));
+    struct sql sql = order == UNINDEXED_NEWEST
+                         ? (tx_queries_need_round_trips(tx) ? SQL(READ_NEWEST_POSTGRES)
+                                                            : SQL(READ_NEWEST_SQLITE))
+                         : (tx_queries_need_round_trips(tx) ? SQL(READ_OLDEST_POSTGRES)
+                                                            : SQL(READ_OLDEST_SQLITE));
     enum err e = tx_read_list(tx, sql, BIND(v_int(limit)), sizeof(struct unindexed_message),
                               unindexed_message_from_row, &noted);
 

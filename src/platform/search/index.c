@@ -60,8 +60,8 @@ static struct search_term_filter *find_prefix_filter(struct search_terms *t)
     return NULL;
 }
 
-enum err message_index_limit_prefix_match(struct call *call, struct search_terms *t,
-                                          const struct search_id_range *r)
+enum err message_index_disable_costly_prefix_match(struct call *call, struct search_terms *t,
+                                                   const struct search_id_range *r)
 {
     struct search_term_filter *word = find_prefix_filter(t);
     struct search_phrase *p = t->phrases.items;

@@ -101,8 +101,8 @@ enum err message_index_search(struct call *call, const struct search_terms *t,
 /* On SQLite, disables the prefix match of a word if SEARCH_MAX_RESULTS messages match the query
  * even with the exact word: they fill the result, and a prefix match would read the rows of all
  * words with this prefix. Call it only if the terms need no check of message contents. */
-enum err message_index_limit_prefix_match(struct call *call, struct search_terms *t,
-                                          const struct search_id_range *r);
+enum err message_index_disable_costly_prefix_match(struct call *call, struct search_terms *t,
+                                                   const struct search_id_range *r);
 /* Formats ids as a SQL parameter: a JSON array for SQLite, a PostgreSQL array otherwise. */
 struct str format_ids_as_sql_search_parameter(struct arena *a, const snowflake *ids, size_t count,
                                               bool sqlite);

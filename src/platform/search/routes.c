@@ -175,7 +175,7 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
     range.oldest = range.oldest && !relevant;
     enum err e = search_needs_message_contents(t, q)
                      ? OK
-                     : message_index_limit_prefix_match(call, t, &range);
+                     : message_index_disable_costly_prefix_match(call, t, &range);
     if (e)
         return e;
     e = find_unindexed_hits(call, t, &range, &noted);
@@ -293,7 +293,7 @@ static enum err add_thread_to_reply(struct call *call, struct search_reply *out,
 static enum err add_message_to_reply(struct call *call, struct search_reply *out, snowflake id)
 {
     struct message *m = arena_alloc(call->arena, sizeof *m);
-    enum err e = message_find_public(call, id, m);
+    enum err e = message_find_unless_ephemeral(call, id, m);
 
     if (e)
         return e == ERR_UNKNOWN_MESSAGE ? OK : e;

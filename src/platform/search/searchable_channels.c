@@ -49,8 +49,8 @@ static const char PRIVATE_THREADS[] =
     "where t.user_id = $1 and t.guild_id = $2 and c.type = 12 order by t.thread_id desc limit 500";
 
 /* Selects channels that are being deleted: the index still contains their messages, and their guild
- * is no longer known. At most 500 are excluded by the query; message_find_public skips messages of
- * the others. */
+ * is no longer known. At most 500 are excluded by the query; message_find_unless_ephemeral skips
+ * messages of the others. */
 static const char BEING_DELETED[] =
     "select key from jobs where kind = 'channel-leftovers' order by key limit 500";
 

@@ -302,7 +302,7 @@ static enum err modify_guild_sound(struct call *call)
 
     before = s;
     if (!e)
-        e = check_expression_permission(call, s.user_id);
+        e = check_change_expression_permission(call, s.user_id);
     if (!e)
         e = apply_sound_draft(call, &s);
     if (!e)
@@ -321,7 +321,7 @@ static enum err delete_guild_sound(struct call *call)
     enum err e = read_sound_of_path(call, &s);
 
     if (!e)
-        e = check_expression_permission(call, s.user_id);
+        e = check_change_expression_permission(call, s.user_id);
     if (!e)
         e = soundboard_sound_delete(call, &s);
     if (!e)

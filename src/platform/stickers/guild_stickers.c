@@ -19,12 +19,12 @@ static enum err emit_guild_stickers_update(struct call *call, snowflake guild_id
     return e;
 }
 
-enum err fill_guild_stickers(struct call *call, struct guild *g)
+enum err read_stickers_into_guild(struct call *call, struct guild *g)
 {
     return guild_stickers_read(call->tx, g->id, &g->stickers);
 }
 
-enum err fill_sticker_uploaders(struct call *call, struct list *stickers)
+enum err set_sticker_uploaders_if_permitted(struct call *call, struct list *stickers)
 {
     return call->target.permissions & PERMISSIONS_SEE_UPLOADERS
                ? read_sticker_uploaders(call->tx, stickers)
@@ -33,7 +33,7 @@ enum err fill_sticker_uploaders(struct call *call, struct list *stickers)
 
 enum err reply_with_sticker(struct call *call, struct sticker *sticker)
 {
-    enum err e = fill_sticker_uploaders(call, &(struct list){ sticker, 1 });
+    enum err e = set_sticker_uploaders_if_permitted(call, &(struct list){ sticker, 1 });
 
     return e ? e : call_reply_with_object(call, sticker);
 }
@@ -216,7 +216,7 @@ enum err check_change_sticker_permission(struct call *call)
     struct sticker s;
     enum err e = read_sticker_of_path(call, &s);
 
-    return e ? e : check_expression_permission(call, s.user_id);
+    return e ? e : check_change_expression_permission(call, s.user_id);
 }
 
 static bool stickers_are_equal(const struct sticker *a, const struct sticker *b)

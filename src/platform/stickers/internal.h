@@ -27,9 +27,9 @@ enum err create_guild_sticker(struct call *call);
 enum err check_change_sticker_permission(struct call *call); /* called as the route's .admit */
 enum err modify_guild_sticker(struct call *call);
 enum err delete_guild_sticker(struct call *call);
-enum err fill_guild_stickers(struct call *call, struct guild *g);
+enum err read_stickers_into_guild(struct call *call, struct guild *g);
 /* Sets the field .user (who uploaded the sticker) if the caller may create or manage stickers. */
-enum err fill_sticker_uploaders(struct call *call, struct list *stickers);
+enum err set_sticker_uploaders_if_permitted(struct call *call, struct list *stickers);
 enum err reply_with_sticker(struct call *call, struct sticker *sticker);
 
 /* --- formats.c: file formats ---------------------------------------------------------- */

@@ -13,7 +13,7 @@ static enum err list_guild_stickers(struct call *call)
     enum err e = guild_stickers_read(call->tx, call->target.guild->id, &stickers);
 
     if (!e)
-        e = fill_sticker_uploaders(call, &stickers);
+        e = set_sticker_uploaders_if_permitted(call, &stickers);
     return e ? e : call_reply_with_object(call, &stickers);
 }
 
@@ -184,7 +184,7 @@ const struct domain stickers_domain = {
     .routes = routes,
     .world = &stickers_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hook_listeners){ .guild_object_fill = fill_guild_stickers },
+    .hooks = &(const struct hook_listeners){ .guild_object_fill = read_stickers_into_guild },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_GUILD, "stickers", "stickers", "image", "guild_id = $1") },

@@ -76,7 +76,7 @@ static enum err check_team_before_upload(struct call *call)
     return e ? e : require_team_admin(call);
 }
 
-static enum err schedule_icon_storage_of_new_team(struct call *call)
+static enum err schedule_storing_new_team_icon(struct call *call)
 {
     const struct team_request_body *in = call->body;
     struct team_icon_upload *change =
@@ -88,7 +88,7 @@ static enum err schedule_icon_storage_of_new_team(struct call *call)
     return OK;
 }
 
-static enum err schedule_icon_storage_of_changed_team(struct call *call)
+static enum err schedule_storing_changed_team_icon(struct call *call)
 {
     const struct team_request_body *in = call->body;
     struct team_icon_upload *change =
@@ -212,7 +212,7 @@ static const struct route routes[] = {
         .body = &team_body,
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_team,
-        .prepare = schedule_icon_storage_of_new_team,
+        .prepare = schedule_storing_new_team_icon,
         .handle = create_team,
     },
     {
@@ -244,7 +244,7 @@ static const struct route routes[] = {
         .body = &team_patch_body,
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &type_team,
-        .prepare = schedule_icon_storage_of_changed_team,
+        .prepare = schedule_storing_changed_team_icon,
         .admit = require_team_admin,
         .handle = modify_team,
     },

@@ -40,7 +40,7 @@ struct template_channel {
     struct str template;
     struct str theme_color; /* always null */
 };
-struct template_source {
+struct template_source_guild {
     struct str name, preferred_locale;
     struct opt_str description, region, icon_hash;
     int64_t verification_level, default_message_notifications, explicit_content_filter, afk_timeout,
@@ -52,7 +52,8 @@ extern const struct type type_template_source;
 
 /* Reads a guild's current settings, roles and channels for a template. Skips managed roles,
  * threads, and overwrites for members. */
-enum err template_source_read(struct tx *tx, snowflake guild_id, struct template_source *ret);
+enum err template_source_guild_read(struct tx *tx, snowflake guild_id,
+                                    struct template_source_guild *ret);
 
 enum { TEMPLATE_DIGEST = 16 };
 /* A guild as JSON, in the form that templates store, and the digest of that JSON. */
@@ -60,16 +61,18 @@ struct encoded_source_guild {
     struct str json;
     unsigned char digest[TEMPLATE_DIGEST];
 };
-void template_source_encode(struct arena *arena, const struct template_source *s,
-                            struct encoded_source_guild *ret);
-/* Parses JSON that template_source_encode has written. Returns ERR_INTERNAL if it is invalid. */
-enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret);
+void template_source_guild_encode(struct arena *arena, const struct template_source_guild *s,
+                                  struct encoded_source_guild *ret);
+/* Parses JSON that template_source_guild_encode has written. Returns ERR_INTERNAL if it is invalid.
+ */
+enum err template_source_guild_parse(struct arena *arena, struct str json,
+                                     struct template_source_guild **ret);
 /* Compresses the JSON of a template. p of the result is NULL if the compression fails. */
-struct str template_source_compress(struct arena *arena, struct str json);
+struct str template_source_guild_compress(struct arena *arena, struct str json);
 /* Decompresses the JSON of a template. Returns ERR_INTERNAL if the result does not have `size`
  * bytes. */
-enum err template_source_decompress(struct arena *arena, struct str packed, int64_t size,
-                                    struct str *ret);
+enum err template_source_guild_decompress(struct arena *arena, struct str packed, int64_t size,
+                                          struct str *ret);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -82,7 +85,8 @@ struct guild_template {
     struct opt_bool
         is_dirty; /* true if the guild has changed since the template was synchronised, else null */
     struct str serialized_source_guild;
-    const struct template_source *shape; /* only declares the schema for OpenAPI; always NULL */
+    const struct template_source_guild
+        *shape; /* only declares the schema for OpenAPI; always NULL */
 
     /* Internal fields, not part of the JSON. */
     struct str packed, digest;

@@ -50,7 +50,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 /* A template, and the current state of its source guild. */
 struct template_state {
     struct guild_template template;
-    struct template_source source;
+    struct template_source_guild source;
     struct encoded_source_guild text;
 };
 
@@ -60,10 +60,10 @@ static enum err read_template_and_current_guild(struct call *call, struct templa
     enum err e = template_read_creator_and_serialized_guild(call->tx, t);
 
     if (!e)
-        e = template_source_read(call->tx, t->source_guild_id, &w->source);
+        e = template_source_guild_read(call->tx, t->source_guild_id, &w->source);
     if (e)
         return e;
-    template_source_encode(call->arena, &w->source, &w->text);
+    template_source_guild_encode(call->arena, &w->source, &w->text);
     bool same =
         t->digest.n == TEMPLATE_DIGEST && !memcmp(t->digest.p, w->text.digest, TEMPLATE_DIGEST);
     t->is_dirty = (struct opt_bool){ same ? GIVEN_NULL : GIVEN, !same };
@@ -122,12 +122,12 @@ static enum err compress_source_guild(struct call *call)
     struct template_state *w = call_get_stage_data(call, "template_state");
     struct guild_template *t = &w->template;
 
-    template_source_encode(call->arena, &w->source, &w->text);
+    template_source_guild_encode(call->arena, &w->source, &w->text);
     t->serialized_source_guild = w->text.json;
     t->size = (int64_t)w->text.json.n;
     t->digest = str_slice((const char *)w->text.digest, TEMPLATE_DIGEST);
-    t->packed = template_source_compress(call->arena, w->text.json);
-    return t->packed.p && !arena_is_incomplete(call->arena) ? OK : ERR_ENTITY_TOO_LARGE;
+    t->packed = template_source_guild_compress(call->arena, w->text.json);
+    return t->packed.p && !arena_has_lost_data(call->arena) ? OK : ERR_ENTITY_TOO_LARGE;
 }
 
 static enum err read_guild_for_new_template(struct call *call)
@@ -139,7 +139,7 @@ static enum err read_guild_for_new_template(struct call *call)
 
     if (e || found)
         return e ? e : ERR_HAS_TEMPLATE;
-    return template_source_read(call->tx, guild_id, &w->source);
+    return template_source_guild_read(call->tx, guild_id, &w->source);
 }
 
 static enum err schedule_compression_of_new_template(struct call *call)
@@ -180,7 +180,7 @@ static enum err read_template_for_sync(struct call *call)
     struct template_state *w = call_get_stage_data(call, "template_state");
     enum err e = read_template_of_path(call, &w->template);
 
-    return e ? e : template_source_read(call->tx, call->target.guild->id, &w->source);
+    return e ? e : template_source_guild_read(call->tx, call->target.guild->id, &w->source);
 }
 
 static enum err schedule_compression_for_sync(struct call *call)

@@ -101,8 +101,8 @@ enum err template_read_creator_and_serialized_guild(struct tx *tx, struct guild_
     t->creator = e ? NULL : creator;
     if (e && e != ERR_UNKNOWN_USER)
         return e;
-    return template_source_decompress(tx_arena(tx), t->packed, t->size,
-                                      &t->serialized_source_guild);
+    return template_source_guild_decompress(tx_arena(tx), t->packed, t->size,
+                                            &t->serialized_source_guild);
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -228,7 +228,7 @@ static enum err template_code_is_unused(struct tx *tx, const struct template_sum
 enum err template_save_from_guild(struct tx *tx, struct template_summary *t)
 {
     struct arena *arena = tx_arena(tx);
-    struct template_source source;
+    struct template_source_guild source;
     struct encoded_source_guild text;
     bool is_free;
 
@@ -236,15 +236,15 @@ enum err template_save_from_guild(struct tx *tx, struct template_summary *t)
         t->code = new_template_code(arena);
     enum err e = template_code_is_unused(tx, t, &is_free);
     if (!e)
-        e = template_source_read(tx, t->guild_id, &source);
+        e = template_source_guild_read(tx, t->guild_id, &source);
     if (e || !is_free)
         return e ? e : ERR_HAS_TEMPLATE;
-    template_source_encode(arena, &source, &text);
+    template_source_guild_encode(arena, &source, &text);
     return tx_exec(tx, PUT_TEMPLATE,
                    BIND(v_text(t->code), v_id(t->guild_id), v_text(t->name),
                         sql_value_of_optional_text(t->description), v_id(t->creator_id),
                         v_int(t->usage_count), v_int(t->created_at), v_int(t->updated_at),
-                        v_bytes(template_source_compress(arena, text.json)),
+                        v_bytes(template_source_guild_compress(arena, text.json)),
                         v_int((int64_t)text.json.n),
                         v_bytes(str_slice((const char *)text.digest, sizeof text.digest))),
                    NULL);

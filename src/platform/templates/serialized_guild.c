@@ -123,28 +123,28 @@ static const struct type type_template_channels = { .kind = KIND_ARRAY,
 
 /* clang-format off */
 #define SOURCE_FIELDS                                                                              \
-    { FIELD(struct template_source, name), .type = &type_text },                                   \
-    { FIELD(struct template_source, description), .type = &type_text, .flags = NULLABLE },         \
-    { FIELD(struct template_source, region), .type = &type_text, .flags = NULLABLE },              \
-    { FIELD(struct template_source, verification_level), .type = &type_count },                    \
-    { FIELD(struct template_source, default_message_notifications), .type = &type_count },         \
-    { FIELD(struct template_source, explicit_content_filter), .type = &type_count },               \
-    { FIELD(struct template_source, preferred_locale), .type = &type_text },                       \
-    { FIELD(struct template_source, afk_timeout), .type = &type_count },                           \
-    { FIELD(struct template_source, afk_channel_id), .type = &type_count, .flags = NULLABLE },     \
-    { FIELD(struct template_source, system_channel_id), .type = &type_count, .flags = NULLABLE },  \
-    { FIELD(struct template_source, system_channel_flags), .type = &type_count },                  \
-    { FIELD(struct template_source, icon_hash), .type = &type_asset_hash, .flags = NULLABLE },     \
-    { FIELD(struct template_source, roles), .type = &type_template_roles }
+    { FIELD(struct template_source_guild, name), .type = &type_text },                                   \
+    { FIELD(struct template_source_guild, description), .type = &type_text, .flags = NULLABLE },         \
+    { FIELD(struct template_source_guild, region), .type = &type_text, .flags = NULLABLE },              \
+    { FIELD(struct template_source_guild, verification_level), .type = &type_count },                    \
+    { FIELD(struct template_source_guild, default_message_notifications), .type = &type_count },         \
+    { FIELD(struct template_source_guild, explicit_content_filter), .type = &type_count },               \
+    { FIELD(struct template_source_guild, preferred_locale), .type = &type_text },                       \
+    { FIELD(struct template_source_guild, afk_timeout), .type = &type_count },                           \
+    { FIELD(struct template_source_guild, afk_channel_id), .type = &type_count, .flags = NULLABLE },     \
+    { FIELD(struct template_source_guild, system_channel_id), .type = &type_count, .flags = NULLABLE },  \
+    { FIELD(struct template_source_guild, system_channel_flags), .type = &type_count },                  \
+    { FIELD(struct template_source_guild, icon_hash), .type = &type_asset_hash, .flags = NULLABLE },     \
+    { FIELD(struct template_source_guild, roles), .type = &type_template_roles }
 /* clang-format on */
 static const struct field source_fields[] = {
     SOURCE_FIELDS,
-    { FIELD(struct template_source, channels), .type = &type_template_channels },
+    { FIELD(struct template_source_guild, channels), .type = &type_template_channels },
     { 0 },
 };
 static const struct schema source_schema = {
     .name = "TemplateSource",
-    .size = sizeof(struct template_source),
+    .size = sizeof(struct template_source_guild),
     .fields = source_fields,
     .doc = "Settings, roles and channels of the guild of a template.",
 };
@@ -154,7 +154,7 @@ const struct type type_template_source = { .kind = KIND_OBJECT, .schema = &sourc
 static const struct field frame_fields[] = { SOURCE_FIELDS, { 0 } };
 static const struct schema frame_schema = {
     .name = "TemplateFrame",
-    .size = sizeof(struct template_source),
+    .size = sizeof(struct template_source_guild),
     .fields = frame_fields,
     .doc = "A template's source without its channels.",
 };
@@ -297,7 +297,8 @@ static void build_template_channels(struct source_reader *r, const struct list *
                                list_append(r->arena, ret, sizeof(struct template_channel)));
 }
 
-enum err template_source_read(struct tx *tx, snowflake guild_id, struct template_source *ret)
+enum err template_source_guild_read(struct tx *tx, snowflake guild_id,
+                                    struct template_source_guild *ret)
 {
     struct source_reader r = { .arena = tx_arena(tx) };
     struct list channels, threads;
@@ -310,7 +311,7 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
         e = guild_channels_list(tx, guild_id, &channels, &threads);
     if (e)
         return e;
-    *ret = (struct template_source){
+    *ret = (struct template_source_guild){
         .name = g.name,
         .description = g.description,
         .region.given = GIVEN_NULL,
@@ -335,8 +336,8 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
  * them may have more values than the JSON reader allows for one text. */
 static const char LINES_BEGIN[] = ",\"channels\":[\n", LINES_END[] = "\n]}";
 
-void template_source_encode(struct arena *arena, const struct template_source *s,
-                            struct encoded_source_guild *ret)
+void template_source_guild_encode(struct arena *arena, const struct template_source_guild *s,
+                                  struct encoded_source_guild *ret)
 {
     const struct template_channel *c = s->channels.items;
     struct buf out;
@@ -360,7 +361,7 @@ void template_source_encode(struct arena *arena, const struct template_source *s
 }
 
 static enum err parse_source_without_channels(struct arena *arena, struct str line,
-                                              struct template_source **ret)
+                                              struct template_source_guild **ret)
 {
     struct form form = { .arena = arena };
     void *frame;
@@ -375,7 +376,8 @@ static enum err parse_source_without_channels(struct arena *arena, struct str li
     return OK;
 }
 
-enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret)
+enum err template_source_guild_parse(struct arena *arena, struct str json,
+                                     struct template_source_guild **ret)
 {
     struct form form = { .arena = arena };
     enum err e = parse_source_without_channels(arena, str_cut(&json, '\n'), ret);
@@ -396,7 +398,7 @@ enum err template_source_parse(struct arena *arena, struct str json, struct temp
     return e;
 }
 
-struct str template_source_compress(struct arena *arena, struct str json)
+struct str template_source_guild_compress(struct arena *arena, struct str json)
 {
     uLongf n = compressBound((uLong)json.n);
     char *bytes = arena_alloc_unzeroed(arena, n);
@@ -406,8 +408,8 @@ struct str template_source_compress(struct arena *arena, struct str json)
     return str_slice(bytes, n);
 }
 
-enum err template_source_decompress(struct arena *arena, struct str packed, int64_t size,
-                                    struct str *ret)
+enum err template_source_guild_decompress(struct arena *arena, struct str packed, int64_t size,
+                                          struct str *ret)
 {
     if (size < 0 || size > SOURCE_MAX)
         return ERR_INTERNAL;

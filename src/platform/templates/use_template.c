@@ -32,7 +32,7 @@ const struct type template_guild_body = { .kind = KIND_OBJECT, .schema = &draft_
 struct template_guild_plan {
     struct call *call;
     struct guild_template template;
-    const struct template_source *source;
+    const struct template_source_guild *source;
     struct guild guild;
     struct role *roles;
     struct channel *channels;
@@ -167,7 +167,7 @@ static void plan_channels_of_template(struct template_guild_plan *p)
 static void plan_guild_of_template(struct template_guild_plan *p)
 {
     const struct template_use_body *in = p->call->body;
-    const struct template_source *s = p->source;
+    const struct template_source_guild *s = p->source;
 
     p->guild = (struct guild){
         .id = p->guild.id,
@@ -190,12 +190,13 @@ static enum err decode_template(struct call *step)
 {
     struct template_guild_plan *p = call_get_stage_data(step, "template_guild_plan");
     struct arena *arena = p->call->arena;
-    struct template_source *source;
+    struct template_source_guild *source;
     struct str json;
-    enum err e = template_source_decompress(arena, p->template.packed, p->template.size, &json);
+    enum err e =
+        template_source_guild_decompress(arena, p->template.packed, p->template.size, &json);
 
     if (!e)
-        e = template_source_parse(arena, json, &source);
+        e = template_source_guild_parse(arena, json, &source);
     if (e)
         return e;
     p->source = source;
@@ -348,7 +349,7 @@ enum err schedule_guild_creation_from_template(struct call *call)
     struct template_guild_plan *p = call_store_stage_data(call, "template_guild_plan", sizeof *p);
 
     p->call = call;
-    p->guild.id = snowflake_new_guild();
+    p->guild.id = snowflake_new_guild_id();
     call->read = read_template_to_use;
     call->await = await_guild_creation;
     call->compute = encode_guild_create;
@@ -367,7 +368,7 @@ enum err use_template(struct call *call)
     if (!e)
         e = guild_find(call->tx, p->guild.id, &made);
     if (!e)
-        e = guild_read_all_lists(call, &made);
+        e = guild_read_roles_emojis_and_other_lists(call, &made);
     if (e)
         return e;
     call_emit_encoded_event(call, EVENT_GUILD_CREATE, audience_of_user(call->caller->id),

@@ -30,7 +30,7 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
         .rate_limit_per_user = plan->rate_limit_per_user.given == GIVEN
                                    ? plan->rate_limit_per_user
                                    : parent->default_thread_rate_limit_per_user,
-        .applied_tags = { channel_has_posts(parent->type) ? GIVEN : ABSENT,
+        .applied_tags = { channel_is_forum_or_media(parent->type) ? GIVEN : ABSENT,
                           plan->applied_tags.value },
         .has_starter_message = plan->begun,
         .thread_metadata = &thread,
@@ -39,7 +39,7 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
     enum err e = check_active_thread_limit(call->tx, parent->guild_id.value);
     if (!e)
         e = channel_insert(call->tx, ret);
-    if (!e && channel_has_posts(parent->type))
+    if (!e && channel_is_forum_or_media(parent->type))
         e = tx_exec(call->tx, NEWEST_POST, BIND(v_id(parent->id), v_id(ret->id)), NULL);
     if (!e)
         e = channel_find(call->tx, ret->id, ret);
@@ -164,14 +164,14 @@ enum err validate_thread_create_request(struct call *call)
 {
     const struct thread_create_body *in = call->body;
 
-    return in->message.value ? schedule_upload_storage_of_forum_post(call, in) : OK;
+    return in->message.value ? schedule_storing_forum_post_uploads(call, in) : OK;
 }
 
 /* POST /channels/{channel.id}/threads */
 enum err create_thread(struct call *call)
 {
-    return channel_has_posts(call->target.channel->type) ? create_post_in_forum(call)
-                                                         : create_channel_thread(call);
+    return channel_is_forum_or_media(call->target.channel->type) ? create_post_in_forum(call)
+                                                                 : create_channel_thread(call);
 }
 
 /* --- from a message ------------------------------------------------------------------- */

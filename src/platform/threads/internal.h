@@ -53,8 +53,8 @@ extern const struct schema archived_query_schema, joined_query_schema, thread_me
 
 /* Reads the guild member of a thread member into .member. Returns ERR_UNKNOWN_MEMBER if the user is
  * not in the guild. */
-enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
-                                        struct thread_member *m);
+enum err thread_member_read_guild_member(struct call *call, snowflake guild_id,
+                                         struct thread_member *m);
 /* Returns ERR_CHANNEL_TYPE if the call's channel is not a thread. */
 enum err check_channel_is_thread(const struct call *call);
 /* Adds guild members to a thread and emits the events. Skips users who are already thread members.
@@ -79,8 +79,8 @@ extern const struct job_kind thread_leave_job;
 enum err validate_thread_create_request(struct call *call);
 enum err create_thread(struct call *call);
 enum err create_message_thread(struct call *call);
-enum err schedule_upload_storage_of_forum_post(struct call *call,
-                                               const struct thread_create_body *in);
+enum err schedule_storing_forum_post_uploads(struct call *call,
+                                             const struct thread_create_body *in);
 enum err create_post_in_forum(struct call *call);
 /* Checks whether the caller (permissions perms) may change the tags of a forum post from `before`
  * to `tags`. */
@@ -129,6 +129,6 @@ enum err get_post_data(struct call *call);
 
 /* --- lists.c: threads to which audit log entries refer -------------------------------- */
 
-enum err audit_log_add_threads(struct call *call, struct audit_log_objects *log);
+enum err audit_log_reply_add_threads(struct call *call, struct audit_log_objects *log);
 
 #endif

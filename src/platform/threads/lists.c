@@ -68,7 +68,8 @@ enum err check_channel_can_have_threads(const struct channel *c)
 {
     if (channel_is_private(c->type))
         return ERR_DM_CHANNEL;
-    return c->type == CHANNEL_TEXT || c->type == CHANNEL_ANNOUNCEMENT || channel_has_posts(c->type)
+    return c->type == CHANNEL_TEXT || c->type == CHANNEL_ANNOUNCEMENT ||
+                   channel_is_forum_or_media(c->type)
                ? OK
                : ERR_CHANNEL_TYPE;
 }
@@ -164,10 +165,10 @@ enum err list_joined_archived_threads(struct call *call)
 
 /* --- audit log ------------------------------------------------------------------------ */
 
-enum err audit_log_add_threads(struct call *call, struct audit_log_objects *log)
+enum err audit_log_reply_add_threads(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids =
-        audit_log_list_targets(call->arena, log, AUDIT_THREAD_CREATE, AUDIT_THREAD_DELETE);
+    struct list ids = audit_log_list_target_ids_of_actions(call->arena, log, AUDIT_THREAD_CREATE,
+                                                           AUDIT_THREAD_DELETE);
     const snowflake *id = ids.items;
     enum err e = OK;
 

@@ -12,7 +12,7 @@ static const int64_t NOTIFICATIONS =
 /* If the user of the thread member is still in the guild, reads the guild member into .member. */
 static enum err thread_member_add_guild_member_if_any(struct call *call, struct thread_member *m)
 {
-    enum err e = thread_member_add_guild_member(call, call->target.channel->guild_id.value, m);
+    enum err e = thread_member_read_guild_member(call, call->target.channel->guild_id.value, m);
 
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }

@@ -18,8 +18,8 @@ enum err check_channel_is_thread(const struct call *call)
 
 /* --- events --------------------------------------------------------------------------- */
 
-enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
-                                        struct thread_member *m)
+enum err thread_member_read_guild_member(struct call *call, snowflake guild_id,
+                                         struct thread_member *m)
 {
     struct member *member = arena_alloc(call->arena, sizeof *member);
     enum err e = member_find(call->tx, guild_id, m->user_id.value, member);
@@ -92,7 +92,7 @@ static enum err insert_thread_member(struct call *call, const struct channel *th
     id_list_add(call->arena, &all->affected_user_ids, id);
     e = thread_member_find(call->tx, thread->id, id, m, &found);
     m->presence = (struct opt_str){ .given = GIVEN_NULL };
-    return e ? e : thread_member_add_guild_member(call, thread->guild_id.value, m);
+    return e ? e : thread_member_read_guild_member(call, thread->guild_id.value, m);
 }
 
 enum err thread_add_members(struct call *call, const struct channel *thread, const struct list *ids,

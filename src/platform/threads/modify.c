@@ -129,7 +129,7 @@ static enum err apply_pinned_flag(struct call *call, const struct channel_edit *
     bool found = false;
     enum err e = OK;
 
-    if (in->flags.given != GIVEN || !channel_has_posts(parent->type) ||
+    if (in->flags.given != GIVEN || !channel_is_forum_or_media(parent->type) ||
         pin == !!(c->flags & CHANNEL_PINNED))
         return OK;
     if (pin)
@@ -144,7 +144,7 @@ static enum err apply_pinned_flag(struct call *call, const struct channel_edit *
 static enum err apply_thread_tags(struct call *call, const struct channel_edit *in,
                                   struct channel *c, const struct channel *parent)
 {
-    if (in->applied_tags.given == ABSENT || !channel_has_posts(parent->type))
+    if (in->applied_tags.given == ABSENT || !channel_is_forum_or_media(parent->type))
         return OK;
     enum err e = check_tag_change_permission(call, parent, &in->applied_tags.value,
                                              &c->applied_tags.value, call->target.permissions);

@@ -117,7 +117,7 @@ enum err get_post_data(struct call *call)
     struct post_data_reply out = { 0 };
     enum err e = OK;
 
-    if (!channel_has_posts(call->target.channel->type))
+    if (!channel_is_forum_or_media(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return call_get_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));

@@ -91,21 +91,20 @@ enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
 
 static enum err check_uploads_of_forum_post(struct call *call)
 {
-    if (!channel_has_posts(call->target.channel->type))
+    if (!channel_is_forum_or_media(call->target.channel->type))
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
         return call_get_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
     return check_number_and_size_of_uploads(call, &(struct list){ 0 });
 }
 
-enum err schedule_upload_storage_of_forum_post(struct call *call,
-                                               const struct thread_create_body *in)
+enum err schedule_storing_forum_post_uploads(struct call *call, const struct thread_create_body *in)
 {
     struct json_path *here = arena_alloc(call->arena, sizeof *here);
 
     *here = json_path_key(NULL, STR("message"));
-    return schedule_upload_storage_of_nested_message(call, in->message.value, here,
-                                                     check_uploads_of_forum_post);
+    return schedule_storing_nested_message_uploads(call, in->message.value, here,
+                                                   check_uploads_of_forum_post);
 }
 
 /* POST /channels/{channel.id}/threads, if the channel is a forum */

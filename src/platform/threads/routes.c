@@ -213,5 +213,5 @@ const struct domain threads_domain = {
                                         .thread_unarchived = emit_thread_member_updates,
                                         .message_inserting = thread_add_author_and_mentioned_users,
                                         .member_left = leave_threads_of_guild,
-                                        .audit_log_fill = audit_log_add_threads },
+                                        .audit_log_fill = audit_log_reply_add_threads },
 };

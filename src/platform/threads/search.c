@@ -250,13 +250,13 @@ static enum err reply_with_found_threads(struct call *call, const struct list *f
                                        .total_results = (int64_t)found->count };
     enum err e = OK;
 
-    if (channel_has_posts(call->target.channel->type))
+    if (channel_is_forum_or_media(call->target.channel->type))
         out.first_messages.given = GIVEN;
     for (size_t i = (size_t)q->offset; !e && i < end; i++)
         e = add_found_thread(call, all[oldest ? i : found->count - 1 - i].id, &out);
     if (!e)
         e = call_reply_with_object(call, &out);
-    return e ? e : messages_hide_content_from_bot(call);
+    return e ? e : messages_hide_content_in_reply_to_bot(call);
 }
 
 static void list_queried_tags_of_forum(struct call *call, struct thread_filter *t)

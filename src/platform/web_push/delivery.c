@@ -33,7 +33,7 @@ enum delivery_outcome { DELIVERY_SKIPPED, DELIVERY_ACCEPTED, DELIVERY_FAILED, DE
 
 struct push_run {
     struct job job;
-    struct web_push_step step;
+    struct web_push_job_step step;
     struct web_push_batch batch;
     struct call *call;
     struct push_delivery *deliveries; /* one per subscription of the batch */
@@ -195,17 +195,17 @@ static enum err store_outcome_of_web_push(struct call *call, const struct push_d
     return OK;
 }
 
-static struct str encode_web_push_step(struct arena *a, const struct web_push_step *step)
+static struct str encode_web_push_step(struct arena *a, const struct web_push_job_step *step)
 {
     return str_printf(a, "%d %" PRIu64, (int)step->phase, step->after);
 }
 
-static void decode_web_push_step(const struct job *job, struct web_push_step *ret)
+static void decode_web_push_step(const struct job *job, struct web_push_job_step *ret)
 {
     struct str data = job->data, phase = str_cut(&data, ' ');
     int64_t number = 0;
 
-    *ret = (struct web_push_step){ .message_id = job->key };
+    *ret = (struct web_push_job_step){ .message_id = job->key };
     if (str_to_i64(phase, &number) && number == PUSH_TO_GROUPS)
         ret->phase = PUSH_TO_GROUPS;
     str_to_u64(data, &ret->after);

@@ -28,10 +28,10 @@ bool web_push_get_server_key_pair(struct api *api, struct p256_key_pair *ret);
 
 /* A job of a message handles the recipients in steps, ordered by account id: first those of a
  * private channel or those mentioned by name, then members that a role or @everyone mentions. */
-enum web_push_phase { PUSH_TO_NAMED = 0, PUSH_TO_GROUPS = 1, PUSH_DONE = 2 };
-struct web_push_step {
+enum web_push_recipient_phase { PUSH_TO_NAMED = 0, PUSH_TO_GROUPS = 1, PUSH_DONE = 2 };
+struct web_push_job_step {
     snowflake message_id;
-    enum web_push_phase phase;
+    enum web_push_recipient_phase phase;
     snowflake after; /* highest account id whose subscriptions are already handled */
 };
 enum {
@@ -46,11 +46,11 @@ struct web_push_batch {
     struct str text;  /* JSON for the service worker */
     struct str topic; /* header Topic: replaces an undelivered message with the same topic */
     struct list subscriptions; /* struct web_push_subscription */
-    struct web_push_step next;
+    struct web_push_job_step next;
 };
 /* Reads the subscriptions and the text of a job step, in a read transaction. There are none if the
  * message was deleted meanwhile. */
-enum err web_push_batch_read(struct call *call, const struct web_push_step *step,
+enum err web_push_batch_read(struct call *call, const struct web_push_job_step *step,
                              struct web_push_batch *ret);
 
 /* --- delivery.c ------------------------------------------------------------------------- */

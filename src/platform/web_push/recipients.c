@@ -48,7 +48,7 @@ static void web_push_candidate_from_row(const struct rows *r, void *ret)
     *(struct push_candidate *)ret = (struct push_candidate){ row_id(r, 0), row_int(r, 1) > 0 };
 }
 
-static enum err read_web_push_candidates(struct call *call, const struct web_push_step *step,
+static enum err read_web_push_candidates(struct call *call, const struct web_push_job_step *step,
                                          const struct channel *c, const struct message *m,
                                          struct list *ret)
 {
@@ -124,7 +124,7 @@ static enum err account_accepts_notifications(struct call *call, snowflake user_
 }
 
 static enum err member_may_be_notified(struct call *call, const struct channel *c,
-                                       const struct message *m, enum web_push_phase phase,
+                                       const struct message *m, enum web_push_recipient_phase phase,
                                        const struct channel_notification_settings *choice,
                                        snowflake user_id, bool *ret)
 {
@@ -140,7 +140,7 @@ static enum err member_may_be_notified(struct call *call, const struct channel *
 }
 
 /* Returns whether the account wants a notification of the message now, and may see it. */
-static enum err account_is_notified(struct call *call, const struct web_push_step *step,
+static enum err account_is_notified(struct call *call, const struct web_push_job_step *step,
                                     const struct channel *c, const struct message *m,
                                     snowflake user_id, bool *ret)
 {
@@ -261,7 +261,7 @@ static struct str notification_text(struct arena *a, const struct message *m)
 
     if (text.n > MOST_CONTENT_BYTES)
         text.n = MOST_CONTENT_BYTES;
-    return utf8_without_incomplete_end(text);
+    return utf8_drop_incomplete_last_character(text);
 }
 
 static void write_optional_text(struct json_writer *j, const char *name, struct str value)
@@ -307,7 +307,7 @@ static enum err write_push_text(struct call *call, const struct channel *c, cons
 
 /* Reads the subscriptions of at most PUSH_STEP_ACCOUNTS accounts. *next is the position after them;
  * next->phase is PUSH_DONE if no account is left. */
-static enum err read_batch_subscriptions(struct call *call, const struct web_push_step *step,
+static enum err read_batch_subscriptions(struct call *call, const struct web_push_job_step *step,
                                          const struct channel *c, const struct message *m,
                                          struct web_push_batch *ret)
 {
@@ -340,14 +340,14 @@ static enum err read_batch_subscriptions(struct call *call, const struct web_pus
     return OK;
 }
 
-enum err web_push_batch_read(struct call *call, const struct web_push_step *step,
+enum err web_push_batch_read(struct call *call, const struct web_push_job_step *step,
                              struct web_push_batch *ret)
 {
     struct message m;
     struct channel c;
 
     *ret = (struct web_push_batch){ .next = { step->message_id, PUSH_DONE, 0 } };
-    enum err e = message_find_public(call, step->message_id, &m);
+    enum err e = message_find_unless_ephemeral(call, step->message_id, &m);
     if (!e)
         e = channel_find(call->tx, m.channel_id, &c);
     if (e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_CHANNEL)

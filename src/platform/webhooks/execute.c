@@ -94,9 +94,9 @@ static enum err check_new_message_uploads(struct call *call)
     return check_number_and_size_of_uploads(call, &(struct list){ 0 });
 }
 
-enum err schedule_upload_storage_of_webhook(struct call *call)
+enum err schedule_storing_webhook_message_uploads(struct call *call)
 {
-    return schedule_upload_storage_of_message(call, check_new_message_uploads);
+    return schedule_storing_message_uploads(call, check_new_message_uploads);
 }
 
 enum err pass_on_converted_webhook_message(struct call *call, const struct message_body *in)
@@ -104,7 +104,7 @@ enum err pass_on_converted_webhook_message(struct call *call, const struct messa
     /* Errors in the body are reported later, because an error in the path takes precedence. */
     if (form_has_errors(&call->form))
         call->decoded = ERR_INVALID_FORM_BODY;
-    return schedule_upload_storage_of_nested_message(call, in, NULL, check_new_message_uploads);
+    return schedule_storing_nested_message_uploads(call, in, NULL, check_new_message_uploads);
 }
 
 static enum err check_message_username(struct call *call)
@@ -172,7 +172,7 @@ static enum err check_thread_name_and_id(const struct call *call, bool *ret_post
     *ret_post = named;
     if (named && threaded)
         return ERR_WEBHOOK_TWO_THREADS;
-    if (channel_has_posts(c->type))
+    if (channel_is_forum_or_media(c->type))
         return named ? OK : ERR_WEBHOOK_NEEDS_THREAD;
     return named ? ERR_WEBHOOK_NO_FORUM : OK;
 }
@@ -181,7 +181,7 @@ static enum err check_channel_accepts_message(const struct call *call)
 {
     const struct channel *c = call->target.channel;
 
-    if (!channel_accepts_messages(c->type) && !channel_has_posts(c->type))
+    if (!channel_accepts_messages(c->type) && !channel_is_forum_or_media(c->type))
         return ERR_NOT_TEXT_CHANNEL;
     return channel_is_thread(c->type) && c->thread_metadata->locked ? ERR_THREAD_LOCKED : OK;
 }
@@ -267,7 +267,7 @@ enum err send_converted_webhook_message(struct call *call)
         e = check_avatar_url(call);
     if (!e)
         e = check_channel_accepts_message(call);
-    if (!e && channel_has_posts(call->target.channel->type))
+    if (!e && channel_is_forum_or_media(call->target.channel->type))
         e = ERR_WEBHOOK_SERVICE_FORUM;
     return e ? e : create_webhook_message(call, false, &m);
 }
@@ -285,9 +285,9 @@ static enum err check_edited_message_uploads(struct call *call)
     return check_number_and_size_of_uploads(call, &call->target.message->attachments);
 }
 
-enum err schedule_upload_storage_of_webhook_edit(struct call *call)
+enum err schedule_storing_edited_webhook_uploads(struct call *call)
 {
-    return schedule_upload_storage_of_message(call, check_edited_message_uploads);
+    return schedule_storing_message_uploads(call, check_edited_message_uploads);
 }
 
 /* PATCH …/messages/{webhook.message.id} */

@@ -193,7 +193,7 @@ static const struct github_object *require_payload_object(struct form *form,
     struct json_path at = json_path_key(NULL, str_of(field));
 
     memcpy(&o, (const char *)in + offset, sizeof o);
-    if (!o && !form_has_error_at(form, &at))
+    if (!o && !form_has_error_at_path(form, &at))
         form_add_error(form, &at, FORM_REQUIRED);
     return o;
 }

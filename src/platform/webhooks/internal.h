@@ -44,16 +44,16 @@ enum err check_manage_webhook_permission(struct call *call);
 enum err list_channel_webhooks(struct call *call);
 enum err list_guild_webhooks(struct call *call);
 enum err get_webhook(struct call *call);
-enum err schedule_avatar_storage_of_new_webhook(struct call *call);
+enum err schedule_storing_new_webhook_avatar(struct call *call);
 enum err create_webhook(struct call *call);
-enum err schedule_avatar_storage_of_changed_webhook(struct call *call);
+enum err schedule_storing_changed_webhook_avatar(struct call *call);
 enum err modify_webhook(struct call *call);
 enum err delete_webhook(struct call *call);
 
 /* --- execute.c ------------------------------------------------------------------------ */
 
 enum err resolve_webhook_message(struct call *call);
-enum err schedule_upload_storage_of_webhook(struct call *call);
+enum err schedule_storing_webhook_message_uploads(struct call *call);
 enum err execute_webhook(struct call *call);
 /* Passes a message that was converted from a Slack or GitHub body to the next stages of the
  * call. `in` must remain valid until the call ends. Adds errors to the call's form. */
@@ -62,7 +62,7 @@ enum err pass_on_converted_webhook_message(struct call *call, const struct messa
  * forum, the query must have a thread_id. */
 enum err send_converted_webhook_message(struct call *call);
 enum err get_webhook_message(struct call *call);
-enum err schedule_upload_storage_of_webhook_edit(struct call *call);
+enum err schedule_storing_edited_webhook_uploads(struct call *call);
 enum err edit_webhook_message(struct call *call);
 enum err delete_webhook_message(struct call *call);
 
@@ -78,6 +78,6 @@ extern const struct type github_body;
 enum err convert_github_event_to_message(struct call *call);
 enum err execute_github_webhook(struct call *call);
 
-enum err audit_log_add_webhooks(struct call *call, struct audit_log_objects *log);
+enum err audit_log_reply_add_webhooks(struct call *call, struct audit_log_objects *log);
 
 #endif

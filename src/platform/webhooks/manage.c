@@ -233,9 +233,10 @@ void emit_webhooks_update(struct call *call, snowflake guild_id, snowflake chann
 {
     struct webhooks_update_event changed = { guild_id, channel_id };
 
-    call_emit_event(call, EVENT_WEBHOOKS_UPDATE,
-                    audience_with_permission(guild_id, channel_id, PERMISSION(MANAGE_WEBHOOKS)),
-                    &changed_schema, &changed);
+    call_emit_event(
+        call, EVENT_WEBHOOKS_UPDATE,
+        audience_of_members_with_permission(guild_id, channel_id, PERMISSION(MANAGE_WEBHOOKS)),
+        &changed_schema, &changed);
 }
 
 /* --- creating ------------------------------------------------------------------------- */
@@ -254,7 +255,7 @@ static enum err store_avatar_of_new_webhook(struct call *call)
     return store_uploaded_picture(call, "avatars", p->id, &in->avatar, &p->avatar);
 }
 
-enum err schedule_avatar_storage_of_new_webhook(struct call *call)
+enum err schedule_storing_new_webhook_avatar(struct call *call)
 {
     const struct webhook_create_request *in = call->body;
     struct webhook_avatar_upload *p =
@@ -380,7 +381,7 @@ static enum err store_avatar_of_changed_webhook(struct call *call)
                                   &p->avatar);
 }
 
-enum err schedule_avatar_storage_of_changed_webhook(struct call *call)
+enum err schedule_storing_changed_webhook_avatar(struct call *call)
 {
     const struct webhook_patch *in = call->body;
     struct webhook_avatar_upload *p =
@@ -472,10 +473,10 @@ enum err delete_webhook(struct call *call)
 
 /* Adds webhooks to an audit log reply. Omits their tokens, because not every reader of the log may
  * use the webhooks. */
-enum err audit_log_add_webhooks(struct call *call, struct audit_log_objects *log)
+enum err audit_log_reply_add_webhooks(struct call *call, struct audit_log_objects *log)
 {
-    struct list ids =
-        audit_log_list_targets(call->arena, log, AUDIT_WEBHOOK_CREATE, AUDIT_WEBHOOK_DELETE);
+    struct list ids = audit_log_list_target_ids_of_actions(call->arena, log, AUDIT_WEBHOOK_CREATE,
+                                                           AUDIT_WEBHOOK_DELETE);
     const snowflake *id = ids.items;
     enum err e = OK;
 

@@ -57,7 +57,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
-        .prepare = schedule_avatar_storage_of_new_webhook,
+        .prepare = schedule_storing_new_webhook_avatar,
         .handle = create_webhook,
     },
     {
@@ -100,7 +100,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
-        .prepare = schedule_avatar_storage_of_changed_webhook,
+        .prepare = schedule_storing_changed_webhook_avatar,
         .admit = check_manage_webhook_permission,
         .handle = modify_webhook,
     },
@@ -135,7 +135,7 @@ static const struct route routes[] = {
         .max_body = BODY_MAX_WITH_IMAGES(1),
         .reply = &webhook_reply,
         .fires = CHANGES,
-        .prepare = schedule_avatar_storage_of_changed_webhook,
+        .prepare = schedule_storing_changed_webhook_avatar,
         .handle = modify_webhook,
     },
     {
@@ -162,7 +162,7 @@ static const struct route routes[] = {
         .reply = &type_message,
         .fires = SENDS,
         .store = ROUTE_STORE_APPEND,
-        .prepare = schedule_upload_storage_of_webhook,
+        .prepare = schedule_storing_webhook_message_uploads,
         .handle = execute_webhook,
     },
     {
@@ -219,7 +219,7 @@ static const struct route routes[] = {
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, 0 },
-        .prepare = schedule_upload_storage_of_webhook_edit,
+        .prepare = schedule_storing_edited_webhook_uploads,
         .handle = edit_webhook_message,
     },
     {
@@ -242,7 +242,7 @@ const struct domain webhooks_domain = {
     .routes = routes,
     .world = &webhooks_world,
     .resolvers = resolvers,
-    .hooks = &(const struct hook_listeners){ .audit_log_fill = audit_log_add_webhooks },
+    .hooks = &(const struct hook_listeners){ .audit_log_fill = audit_log_reply_add_webhooks },
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_WITH_FILE(WITH_CHANNEL, "webhooks", "avatars", "avatar", "channel_id = $1"),

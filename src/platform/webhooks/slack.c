@@ -87,7 +87,7 @@ static void check_slack_field(struct form *form, const struct json_path *here, c
     const struct slack_field *f = object;
     struct json_path at = json_path_key(here, STR("title"));
 
-    if (!f->title.value.n && !f->name.value.n && !form_has_error_at(form, here))
+    if (!f->title.value.n && !f->name.value.n && !form_has_error_at_path(form, here))
         form_add_error(form, &at, FORM_REQUIRED);
 }
 
@@ -122,7 +122,7 @@ static void check_slack_attachment(struct form *form, const struct json_path *he
 
     if (!a->title.value.n && !a->text.value.n && !a->pretext.value.n && !a->fallback.value.n &&
         !a->footer.value.n && !a->author_name.value.n && !a->image_url.value.n &&
-        !a->thumb_url.value.n && !a->fields.count && !form_has_error_at(form, here))
+        !a->thumb_url.value.n && !a->fields.count && !form_has_error_at_path(form, here))
         form_add_error(form, &at, FORM_REQUIRED);
 }
 
@@ -348,7 +348,8 @@ static const struct slack_message *decode_slack_message(struct call *call,
 
     if (!in->payload.value.n)
         return in;
-    enum err e = schema_decode_at(&slack_body, in->payload.value, &call->form, payload, &inner);
+    enum err e =
+        schema_decode_part_of_body(&slack_body, in->payload.value, &call->form, payload, &inner);
     if (e == ERR_INVALID_JSON)
         form_add_error(&call->form, payload, FORM_NOT_MODEL);
     return e ? NULL : inner;

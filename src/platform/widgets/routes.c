@@ -256,7 +256,7 @@ static enum err add_member_to_widget(struct call *call, const struct member *m, 
 static enum err read_public_voice_channels(struct call *call, struct widget *w)
 {
     const uint64_t going = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
-    struct permission_input everyone = { .guild_id = w->id };
+    struct permission_computation_input everyone = { .guild_id = w->id };
     struct list channels, threads;
     struct role role;
     enum err e = role_find(call->tx, w->id, w->id, &role);

@@ -165,7 +165,7 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
     if (!e) {
         in.file = file;
         in.entry_count = options->progress ? json_count_objects(text) : 0;
-        e = world_file_run_slow_field_work(in.format, options, arena, file);
+        e = world_file_prepare_fields_before_import(in.format, options, arena, file);
     }
     map_init(&in.archived);
     do {

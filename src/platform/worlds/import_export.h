@@ -254,7 +254,7 @@ struct world_file_exporter {
         applications; /* struct exported_object_name, of the guild */
 };
 /* Counts an exported entry. */
-static inline void world_file_count_entry(struct world_file_exporter *ex)
+static inline void world_file_count_exported_entry(struct world_file_exporter *ex)
 {
     ex->entries++;
     world_file_progress_add(ex->progress, 1);

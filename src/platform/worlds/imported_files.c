@@ -15,7 +15,7 @@ static enum err insert_imported_file_row(struct world_file_importer *im, snowfla
 {
     char digest[BLOB_DIGEST_SIZE];
 
-    blob_digest(bytes, digest);
+    blob_compute_digest(bytes, digest);
     return file_insert_row(
         im->tx, &(struct new_file_row){
                     .id = id, .name = p->name, .digest = digest, .size = (int64_t)bytes.n });
@@ -90,7 +90,7 @@ enum err archived_file_store(struct store *store, struct archived_file *f)
 
     if (!map_world_file_into_memory(f->path, &bytes))
         return OK;
-    blob_digest(bytes, f->digest);
+    blob_compute_digest(bytes, f->digest);
     enum err e = blob_put(store, f->name, bytes);
     if (!e)
         f->size = (int64_t)bytes.n;

@@ -81,10 +81,10 @@ enum err world_file_resolve_reference(struct world_file_importer *im,
     if (found > 1)
         form_add_error(im->form, at, "WORLD_AMBIGUOUS",
                        "there are %lld %ss called '%.*s': give the id", (long long)found, n->word,
-                       STR_ARGS(form_quote_value(to)));
+                       STR_ARGS(form_shorten_quoted_value(to)));
     else
         form_add_error(im->form, at, "WORLD_UNKNOWN", "there is no %s '%.*s'", n->word,
-                       STR_ARGS(form_quote_value(to)));
+                       STR_ARGS(form_shorten_quoted_value(to)));
     return OK;
 }
 
@@ -146,7 +146,7 @@ enum err world_file_find_existing_object(struct world_file_importer *im,
     *ret = 0;
     form_add_error(im->form, &location, "WORLD_AMBIGUOUS",
                    "there are %lld %ss called '%.*s': give the id", (long long)found, n->word,
-                   STR_ARGS(form_quote_value(name)));
+                   STR_ARGS(form_shorten_quoted_value(name)));
     return OK;
 }
 

@@ -22,7 +22,7 @@ void world_file_check_permissions(struct form *form, const struct json_path *her
 
     if (perms->given == GIVEN && !permission_names_parse(perms->value, form->arena, &bits, &wrong))
         form_add_error(form, &at, "WORLD_NO_RIGHT", "'%.*s' is not a permission.",
-                       STR_ARGS(form_quote_value(wrong)));
+                       STR_ARGS(form_shorten_quoted_value(wrong)));
 }
 
 void world_file_check_json_kind(struct form *form, const struct json_path *here, const char *name,

@@ -183,9 +183,9 @@ const struct type *world_file_schema_type(const struct world_file_format *f)
 
 /* --- walk ----------------------------------------------------------------------------- */
 
-enum err world_file_run_slow_field_work(const struct world_file_format *f,
-                                        const struct world_file_import_options *options,
-                                        struct arena *arena, void *file)
+enum err world_file_prepare_fields_before_import(const struct world_file_format *f,
+                                                 const struct world_file_import_options *options,
+                                                 struct arena *arena, void *file)
 {
     const struct object_part *p = f->file->parts.items;
     enum err e = OK;
@@ -277,7 +277,7 @@ enum err world_file_estimate_entries(const struct world_file_format *f, struct t
 void *world_file_entry_add(struct world_file_exporter *ex, const char *object,
                            struct opt_list *list)
 {
-    world_file_count_entry(ex);
+    world_file_count_exported_entry(ex);
     return export_add_list_item(ex->tx, list, world_file_entry_size(ex->format, object));
 }
 
@@ -303,7 +303,7 @@ static enum err export_entries_of_field_row(struct world_file_exporter *ex,
     while (!world_file_export_is_too_large(ex) && rows_next(&r)) {
         void *entry = export_add_list_item(ex->tx, ret, schema_list_item_size(p->field->type->of));
 
-        world_file_count_entry(ex);
+        world_file_count_exported_entry(ex);
         if (!p->part->read(ex, &r, entry))
             ret->value.count--;
     }

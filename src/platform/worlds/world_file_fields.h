@@ -66,9 +66,9 @@ struct world_file_format;
 const struct world_file_format *world_file_format_of_domains(const struct domain *const *domains);
 const struct type *world_file_schema_type(const struct world_file_format *f);
 
-enum err world_file_run_slow_field_work(const struct world_file_format *f,
-                                        const struct world_file_import_options *options,
-                                        struct arena *arena, void *file);
+enum err world_file_prepare_fields_before_import(const struct world_file_format *f,
+                                                 const struct world_file_import_options *options,
+                                                 struct arena *arena, void *file);
 /* Import the fields of an entry. world_file_import_fields imports those without .later; afterwards,
  * world_file_import_deferred_fields imports those with .later. */
 enum err world_file_import_fields(struct world_file_importer *im, const char *object,

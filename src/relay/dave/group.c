@@ -17,7 +17,7 @@ static unsigned compute_room_dave_version(struct dave_room *room)
 static void end_dave_encryption_of_room(struct dave_room *room, int64_t now)
 {
     room->config.counters->downgrades++;
-    dave_group_clear(room);
+    dave_group_discard(room);
     dave_transition_start(room, now);
     for (EACH_MEMBER(m, room))
         if (m->described && !m->plain) {
@@ -37,7 +37,7 @@ static void update_room_dave_version(struct dave_room *room, int64_t now)
         end_dave_encryption_of_room(room, now);
     } else if (before && !target) {
         dave_transition_finish(room);
-        dave_group_clear(room);
+        dave_group_discard(room);
     } else if (!before && target) {
         dave_group_reset(room);
     }
@@ -45,7 +45,7 @@ static void update_room_dave_version(struct dave_room *room, int64_t now)
         room->media = true;
 }
 
-unsigned dave_room_version(const struct dave_room *room)
+unsigned dave_room_get_protocol_version(const struct dave_room *room)
 {
     return room->version;
 }

@@ -95,7 +95,7 @@ struct dave_room;
 struct dave_room *dave_room_new(const struct dave_config *config);
 void dave_room_free(struct dave_room *room); /* accepts NULL; sends nothing */
 
-unsigned dave_room_version(const struct dave_room *room);
+unsigned dave_room_get_protocol_version(const struct dave_room *room);
 /* Returns whether the room would become unencrypted if one more participant joined. */
 bool dave_room_is_full(const struct dave_room *room);
 /* Returns whether a transition to plain media or a new epoch waits for participants to be ready. */

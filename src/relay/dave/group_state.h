@@ -139,9 +139,9 @@ void sign_add_proposal_of_member(struct dave_room *room, struct dave_member *m);
 
 /* --- rounds.c ------------------------------------------------------------------------------ */
 
-/* dave_group_clear discards the group. dave_group_reset also requests a key package from every
+/* dave_group_discard discards the group. dave_group_reset also requests a key package from every
  * client, to create a new group. */
-void dave_group_clear(struct dave_room *room);
+void dave_group_discard(struct dave_room *room);
 void dave_group_reset(struct dave_room *room);
 void dave_group_reset_if_unusable(struct dave_room *room);
 int allocate_dave_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key);

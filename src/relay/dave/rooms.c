@@ -44,7 +44,7 @@ static struct serialized_message *create_json_message(const struct dave_message 
 
     buf_init(&d, SIZE_MAX);
     dave_message_write_json(m, &d);
-    return serialized_message_from_buf((enum voice_op)m->op, &d);
+    return serialized_message_from_buf((enum voice_gateway_opcode)m->op, &d);
 }
 
 /* Returns a reference to a message with these bytes: to the cached message if it has the same
@@ -95,7 +95,7 @@ static void update_dave_counters_and_deadline(struct relay_room *room)
 
     serialized_message_unref(shared->latest);
     shared->latest = NULL;
-    count_room_in_dave_counters(room, dave_room_version(room->group));
+    count_room_in_dave_counters(room, dave_room_get_protocol_version(room->group));
     count->epochs = c->epochs;
     count->transitions = c->transitions;
     count->refused_commits = c->refused_commits;
@@ -186,7 +186,7 @@ bool participant_media_is_refused(const struct relay_participant *s)
 
 unsigned participant_dave_version(const struct relay_participant *s)
 {
-    return s->in_group && s->room->group ? dave_room_version(s->room->group) : 0;
+    return s->in_group && s->room->group ? dave_room_get_protocol_version(s->room->group) : 0;
 }
 
 unsigned participant_join_dave_group(struct relay_participant *s)

@@ -9,7 +9,7 @@ void drop_key_package_of_member(struct dave_member *m)
     buf_clear(&m->add);
 }
 
-void dave_group_clear(struct dave_room *room)
+void dave_group_discard(struct dave_room *room)
 {
     dave_proposals_clear(room);
     room->established = false;
@@ -27,7 +27,7 @@ void dave_group_clear(struct dave_room *room)
 void dave_group_reset(struct dave_room *room)
 {
     dave_transition_finish(room);
-    dave_group_clear(room);
+    dave_group_discard(room);
     if (!room->leaves) {
         room->leaves = mem_new(DAVE_MEMBERS_MAX * sizeof *room->leaves);
         room->proposals = mem_new(PROPOSALS_MAX * sizeof(struct dave_proposal *));

@@ -41,8 +41,8 @@ void address_routes_free(struct address_routes *routes)
     mem_free(routes);
 }
 
-bool address_route_is_free(struct address_routes *routes, uint64_t key, unsigned worker,
-                           int64_t now_ms)
+bool address_route_is_usable_by_worker(struct address_routes *routes, uint64_t key, unsigned worker,
+                                       int64_t now_ms)
 {
     pthread_mutex_lock(&routes->lock);
     const struct address_route *route = map_find_value(&routes->by_address[ADDRESS_BROWSER], key);

@@ -20,8 +20,8 @@ void address_routes_free(struct address_routes *routes); /* accepts NULL */
 
 /* Returns whether a browser of this worker may use the address. It may not if a browser of another
  * worker has used the address in the last ADDRESS_RESERVED_MS. */
-bool address_route_is_free(struct address_routes *routes, uint64_t key, unsigned worker,
-                           int64_t now_ms);
+bool address_route_is_usable_by_worker(struct address_routes *routes, uint64_t key, unsigned worker,
+                                       int64_t now_ms);
 void address_route_set(struct address_routes *routes, enum address_kind kind, uint64_t key,
                        unsigned worker, int64_t now_ms);
 /* Removes the worker's route for an address, unless another worker has set a route since. */

@@ -57,8 +57,8 @@ static bool address_belongs_to_other_browser(struct media_packet_handler *w,
 
     return (other && other != s &&
             now_ms - other->media.webrtc->checked_ms < ADDRESS_RESERVED_MS) ||
-           !address_route_is_free(s->relay->routes, media_address_key(from), s->worker->index,
-                                  now_ms);
+           !address_route_is_usable_by_worker(s->relay->routes, media_address_key(from),
+                                              s->worker->index, now_ms);
 }
 
 /* Sets the participant's address from its first valid STUN request. Later only a request that
@@ -189,7 +189,7 @@ static void send_transport_feedback(struct media_packet_handler *w,
     uint16_t number;
 
     if (t->transport_cc_id <= 0 ||
-        !transport_feedback_read_number(&w->plain, (unsigned)t->transport_cc_id, &number))
+        !transport_feedback_read_packet_number(&w->plain, (unsigned)t->transport_cc_id, &number))
         return;
     if (!t->feedback)
         t->feedback = mem_new(sizeof *t->feedback);
@@ -275,7 +275,7 @@ static void dispatch_browser_media(struct media_packet_handler *w, struct relay_
     }
 }
 
-bool dispatch_browser_datagram(struct media_packet_handler *w, struct media_datagram *d)
+bool handle_or_queue_browser_datagram(struct media_packet_handler *w, struct media_datagram *d)
 {
     struct relay_participants *all = w->worker->participants;
     struct str datagram = str_slice(d->bytes, d->n);

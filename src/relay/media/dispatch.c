@@ -122,7 +122,7 @@ static bool may_decrypt_media_from_address(struct relay_participant *s, bool aud
 /* Handles a datagram of a UDP client. Requests are answered before media that arrived earlier,
  * because they are short and rate-limited. The rate of packets from other hosts with the SSRC of a
  * participant is limited, so that they cannot fill the participant's queue. */
-static void dispatch_client_datagram(struct media_packet_handler *w, enum packet_kind kind,
+static void dispatch_client_datagram(struct media_packet_handler *w, enum media_packet_kind kind,
                                      struct media_datagram *d)
 {
     struct str bytes = str_slice(d->bytes, d->n);
@@ -149,11 +149,11 @@ static void dispatch_client_datagram(struct media_packet_handler *w, enum packet
     media_datagram_count_and_free(w, d);
 }
 
-void media_dispatch_datagram(struct media_packet_handler *w, struct media_datagram *d)
+void media_answer_or_queue_datagram(struct media_packet_handler *w, struct media_datagram *d)
 {
-    enum packet_kind kind = classify_media_datagram(str_slice(d->bytes, d->n));
+    enum media_packet_kind kind = classify_media_datagram(str_slice(d->bytes, d->n));
 
-    if (dispatch_browser_datagram(w, d))
+    if (handle_or_queue_browser_datagram(w, d))
         return;
     if (kind == PACKET_IGNORED)
         media_datagram_count_and_free(w, d);
@@ -198,7 +198,7 @@ bool media_handle_next_datagram(struct media_packet_handler *w)
     struct media_datagram *d = container_of(item, struct media_datagram, item);
     w->sent = w->skipped = 0;
     handle_media_datagram(w, container_of(sender, struct relay_participant, sender), d);
-    media_queue_charge_cost(q, RECEIVE_COST + media_packet_cost(w));
+    media_queue_charge_room_for_datagram(q, RECEIVE_COST + media_packet_cost(w));
     media_datagram_count_and_free(w, d);
     return true;
 }

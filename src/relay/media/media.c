@@ -191,7 +191,7 @@ static bool authenticate_packet(struct media_packet_handler *w, struct relay_par
 {
     struct rtp_stream_position a;
 
-    if (!rtp_stream_check_packet(media_find_stream_by_ssrc(s, p->ssrc), p, &a) ||
+    if (!rtp_stream_packet_is_new(media_find_stream_by_ssrc(s, p->ssrc), p, &a) ||
         !decrypt_packet_of_participant(w, s, p))
         return false;
     *ret_newest = a.newest;

@@ -88,7 +88,7 @@ void media_forward_rtcp(struct media_packet_handler *w, struct relay_participant
 bool is_browser_datagram(struct str datagram);
 /* Handles a datagram of a browser: STUN and DTLS immediately, RTP and RTCP through the media queue.
  * Returns true if d was freed or queued, and false if d is not from a browser. */
-bool dispatch_browser_datagram(struct media_packet_handler *w, struct media_datagram *d);
+bool handle_or_queue_browser_datagram(struct media_packet_handler *w, struct media_datagram *d);
 /* Handle queued media of a browser. */
 void handle_browser_rtp(struct media_packet_handler *w, struct relay_participant *s,
                         struct str datagram);

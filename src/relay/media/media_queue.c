@@ -21,7 +21,7 @@ static struct media_queue_item *remove_first_of_sender_queue(struct media_queue 
                                                              struct media_queue_sender *s,
                                                              enum media_class class)
 {
-    struct media_sender_queue *line = &s->lines[class];
+    struct media_datagram_fifo *line = &s->lines[class];
     struct media_queue_item *item = line->first;
 
     if (!item)
@@ -55,7 +55,7 @@ static void add_idle_room_to_queue(struct media_queue *q, struct media_queue_roo
 struct media_queue_item *media_queue_add(struct media_queue *q, struct media_queue_sender *s,
                                          enum media_class class, struct media_queue_item *item)
 {
-    struct media_sender_queue *line = &s->lines[class];
+    struct media_datagram_fifo *line = &s->lines[class];
     struct media_queue_item *dropped = NULL;
 
     if (line->count >= MEDIA_QUEUE_LINE_MAX || room_exceeds_share_of_queue(q, s->room)) {
@@ -119,21 +119,21 @@ struct media_queue_item *media_queue_pop(struct media_queue *q, struct media_que
     enum media_class class = linked_list_is_empty(&room->senders[MEDIA_CLASS_AUDIO])
                                  ? MEDIA_CLASS_VIDEO
                                  : MEDIA_CLASS_AUDIO;
-    struct media_sender_queue *line =
-        container_of(room->senders[class].next, struct media_sender_queue, link);
+    struct media_datagram_fifo *line =
+        container_of(room->senders[class].next, struct media_datagram_fifo, link);
 
     *ret = container_of(line, struct media_queue_sender, lines[class]);
     return remove_first_of_sender_queue(q, *ret, class);
 }
 
-void media_queue_charge_cost(struct media_queue *q, unsigned cost)
+void media_queue_charge_room_for_datagram(struct media_queue *q, unsigned cost)
 {
     if (q->current)
         q->current->credit -= (long)cost;
     q->current = NULL;
 }
 
-struct media_queue_room *media_queue_begin_interruption(struct media_queue *q)
+struct media_queue_room *media_queue_interrupt_for_idle_rooms(struct media_queue *q)
 {
     while (q->current && !linked_list_is_empty(&q->idle_before)) {
         struct media_queue_room *room =
@@ -147,7 +147,7 @@ struct media_queue_room *media_queue_begin_interruption(struct media_queue *q)
     return NULL;
 }
 
-void media_queue_end_interruption(struct media_queue *q, struct media_queue_room *room)
+void media_queue_resume_interrupted_room(struct media_queue *q, struct media_queue_room *room)
 {
     q->current = room;
 }

@@ -6,7 +6,7 @@
  * served before the rooms that wait for their turn, so the sound of a small room never waits for
  * the video of a large one. In a room, audio comes before video, and senders take turns.
  *
- * Each sender has one queue for audio and one for video (struct media_sender_queue), which lose
+ * Each sender has one queue for audio and one for video (struct media_datagram_fifo), which lose
  * their oldest datagram if they are full. If the queue of the thread is full, only rooms with more
  * than their share of it lose datagrams. */
 #ifndef RELAY_MEDIA_QUEUE_H
@@ -32,7 +32,7 @@ struct media_queue_item {
     struct media_queue_item *next;
 };
 
-struct media_sender_queue {
+struct media_datagram_fifo {
     struct list_link link; /* in queue_room.senders, if not empty */
     struct media_queue_item *first, *last;
     unsigned count;
@@ -41,7 +41,7 @@ struct media_sender_queue {
 /* A sender of media in a room. Zeroed memory with .room set is a sender with empty queues. */
 struct media_queue_sender {
     struct media_queue_room *room;
-    struct media_sender_queue lines[MEDIA_CLASSES];
+    struct media_datagram_fifo lines[MEDIA_CLASSES];
 };
 
 struct media_queue_room {
@@ -67,16 +67,16 @@ void media_queue_room_init(struct media_queue_room *room);
 struct media_queue_item *media_queue_add(struct media_queue *q, struct media_queue_sender *s,
                                          enum media_class class, struct media_queue_item *item);
 /* Removes and returns the next datagram, or NULL if the queue is empty. The caller must call
- * media_queue_charge_cost after it has handled the datagram. */
+ * media_queue_charge_room_for_datagram after it has handled the datagram. */
 struct media_queue_item *media_queue_pop(struct media_queue *q, struct media_queue_sender **ret);
 /* Subtracts the latest popped datagram's cost from the credit of its room, if it still exists. */
-void media_queue_charge_cost(struct media_queue *q, unsigned cost);
+void media_queue_charge_room_for_datagram(struct media_queue *q, unsigned cost);
 /* Called while the latest popped datagram is being handled. If a room that was idle has a datagram
  * now, returns the room of the popped datagram: the caller may handle the idle rooms first. The
- * returned room must not be removed before it is passed to media_queue_end_interruption. Otherwise
- * returns NULL. */
-struct media_queue_room *media_queue_begin_interruption(struct media_queue *q);
-void media_queue_end_interruption(struct media_queue *q, struct media_queue_room *room);
+ * returned room must not be removed before it is passed to media_queue_resume_interrupted_room.
+ * Otherwise returns NULL. */
+struct media_queue_room *media_queue_interrupt_for_idle_rooms(struct media_queue *q);
+void media_queue_resume_interrupted_room(struct media_queue *q, struct media_queue_room *room);
 
 /* Removes and returns a queued datagram of a sender that is being removed, or NULL. */
 struct media_queue_item *media_queue_remove_from_sender(struct media_queue *q,

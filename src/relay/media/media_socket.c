@@ -54,7 +54,7 @@ static int worker_of_datagram(const struct media_socket *m, struct str datagram,
                               const union media_address *from)
 {
     struct relay *r = m->relay;
-    enum packet_kind kind = classify_media_datagram(datagram);
+    enum media_packet_kind kind = classify_media_datagram(datagram);
     bool browser = is_browser_datagram(datagram);
     struct stun_request request;
     int found = -1;

@@ -20,7 +20,7 @@ static const unsigned char pong_head[4] = { 0x13, 0x37, 0xf0, 0x0d };
 
 /* --- parsing and writing -------------------------------------------------------------- */
 
-enum packet_kind classify_media_datagram(struct str d)
+enum media_packet_kind classify_media_datagram(struct str d)
 {
     if (d.n == PACKET_PING_SIZE)
         return memcmp(d.p, ping_head, sizeof ping_head) == 0 ? PACKET_IS_PING : PACKET_IGNORED;
@@ -38,7 +38,7 @@ bool ssrc_block_is_allowed(uint32_t first_ssrc)
     return first_ssrc / SSRCS_PER_PARTICIPANT != STUN_COOKIE / SSRCS_PER_PARTICIPANT;
 }
 
-uint32_t packet_read_ssrc(enum packet_kind kind, struct str d)
+uint32_t packet_read_ssrc(enum media_packet_kind kind, struct str d)
 {
     return network_read_u32(d.p + (kind == PACKET_RTP ? 8 : 4));
 }
@@ -222,8 +222,8 @@ static void set_position_after_highest(const struct rtp_stream *s, struct rtp_st
     ret->newest = ret->restarts = true;
 }
 
-bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet *p,
-                             struct rtp_stream_position *ret)
+bool rtp_stream_packet_is_new(const struct rtp_stream *s, const struct rtp_packet *p,
+                              struct rtp_stream_position *ret)
 {
     static const struct rtp_stream none;
 

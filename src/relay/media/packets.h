@@ -25,7 +25,7 @@ enum {
     SSRCS_PER_PARTICIPANT = 16,
 };
 
-enum packet_kind {
+enum media_packet_kind {
     PACKET_IGNORED, /* unknown, or a keep-alive */
     PACKET_IS_DISCOVERY,
     PACKET_IS_PING,
@@ -33,11 +33,11 @@ enum packet_kind {
     PACKET_RTCP,
 };
 
-enum packet_kind classify_media_datagram(struct str datagram);
+enum media_packet_kind classify_media_datagram(struct str datagram);
 
 /* Returns the sender's SSRC in an IP discovery, RTP or RTCP packet. The SSRC is not authenticated:
  * any host can send it. */
-uint32_t packet_read_ssrc(enum packet_kind kind, struct str datagram);
+uint32_t packet_read_ssrc(enum media_packet_kind kind, struct str datagram);
 
 /* Returns whether this block of SSRCs may be assigned to a participant. With one of the SSRCs
  * 0x2112A440 to 0x2112A44F, an IP discovery request would contain the magic cookie of STUN. */
@@ -123,8 +123,8 @@ struct rtp_stream_position {
 
 /* Returns whether the packet is new; if so, sets its position. After the packet was authenticated,
  * call rtp_stream_record_packet. s is NULL if no packet of the stream has arrived yet. */
-bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet *p,
-                             struct rtp_stream_position *ret);
+bool rtp_stream_packet_is_new(const struct rtp_stream *s, const struct rtp_packet *p,
+                              struct rtp_stream_position *ret);
 void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
                               const struct rtp_stream_position *a);
 /* Returns the position of a packet that SRTP has found to be authentic and new. If the packet seems

@@ -17,8 +17,8 @@ enum {
 };
 enum { NOT_RECEIVED, SMALL_DELTA, LARGE_DELTA };
 
-bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
-                                    uint16_t *ret)
+bool transport_feedback_read_packet_number(const struct decrypted_rtp_packet *p, unsigned id,
+                                           uint16_t *ret)
 {
     if (!p->extended || p->n < RTP_EXTENSION_PREAMBLE_SIZE ||
         network_read_u16(p->bytes) != ONE_BYTE_PROFILE)

@@ -31,8 +31,8 @@ struct transport_feedback {
 
 /* Reads the packet number from the header extension with number `id`. Returns false if the packet
  * has no such extension. */
-bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
-                                    uint16_t *ret);
+bool transport_feedback_read_packet_number(const struct decrypted_rtp_packet *p, unsigned id,
+                                           uint16_t *ret);
 /* Records the arrival of a packet. Returns whether feedback must be sent to the browser now. */
 bool transport_feedback_record_arrival(struct transport_feedback *f, uint16_t number,
                                        int64_t now_us);

@@ -136,7 +136,7 @@ static enum err add_blob_to_backup(void *arg, const char *blob, int fd, time_t w
         return e;
     /* The blob may be newer than the snapshot of the database, so add its marker file: a server
      * that starts on the restored folder then checks whether the blob has a row. */
-    blob_marker_name(blob, marker, sizeof marker);
+    blob_format_uncommitted_marker_name(blob, marker, sizeof marker);
     return add_blob_marker_to_backup(b, marker, -1, 0);
 }
 
@@ -191,7 +191,7 @@ static enum err add_blobs_to_backup(struct backup_in_progress *b)
  * snapshot began, the backup still contains the marker of the blob. */
 static enum err add_all_data_to_backup(struct backup_in_progress *b)
 {
-    enum err e = blob_markers_visit_all(b->store, add_blob_marker_to_backup, b);
+    enum err e = uncommitted_blob_markers_visit_all(b->store, add_blob_marker_to_backup, b);
 
     if (!e && b->store->engine->backup)
         e = add_database_to_backup(b);

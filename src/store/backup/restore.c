@@ -35,7 +35,7 @@ static bool is_name_of_data_folder_file(const char *name)
     if (strcmp(name, "guildhall.db") == 0 || is_key_file_name(name))
         return true;
     if (strncmp(name, "blobs/.new/", 11) == 0)
-        return is_blob_marker_name(name + 11);
+        return is_uncommitted_blob_marker_name(name + 11);
     return strncmp(name, "blobs/", 6) == 0 && is_blob_name(name + 6);
 }
 

@@ -69,7 +69,7 @@ static enum err build_blob_path(struct store *s, const char *name, char path[PAT
     return OK;
 }
 
-void blob_marker_name(const char *blob, char *out, size_t size)
+void blob_format_uncommitted_marker_name(const char *blob, char *out, size_t size)
 {
     snprintf(out, size, "%s", blob);
     for (char *p = out; *p; p++)
@@ -84,13 +84,13 @@ static void convert_marker_name_to_blob_name(char *marker)
             *p = '/';
 }
 
-void blob_name_from_marker(const char *marker, char *out, size_t size)
+void blob_name_from_uncommitted_marker(const char *marker, char *out, size_t size)
 {
     snprintf(out, size, "%s", marker);
     convert_marker_name_to_blob_name(out);
 }
 
-bool is_blob_marker_name(const char *marker)
+bool is_uncommitted_blob_marker_name(const char *marker)
 {
     char name[MAX_BLOB_NAME + 2];
 
@@ -105,7 +105,7 @@ static enum err build_path_of_blob_marker(struct store *s, const char *name, cha
 
     if (!is_blob_name(name) || n < 0 || n + MAX_BLOB_NAME >= PATH_MAX)
         return ERR_NOT_FOUND;
-    blob_marker_name(name, path + n, PATH_MAX - (size_t)n);
+    blob_format_uncommitted_marker_name(name, path + n, PATH_MAX - (size_t)n);
     return OK;
 }
 
@@ -116,7 +116,7 @@ static enum err log_file_error(const char *what, const char *path)
     if (code == ENOENT)
         return ERR_NOT_FOUND;
     bool full = code == ENOSPC || code == EDQUOT;
-    if (!full || disk_full_log_is_due())
+    if (!full || disk_full_message_may_be_logged())
         log_error("store: cannot %s '%s' (file or folder): %s", what, path, strerror(code));
     return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
@@ -151,7 +151,7 @@ enum err blobs_open_folder(struct store *s)
     if (!e && s->lock >= 0)
         remove_partial_files(path);
     if (!e)
-        blobs_create_lock_file(s);
+        blobs_create_deletion_lock_file(s);
     if (!e && s->remote_blobs)
         e = blob_cache_open_folder(s);
     if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
@@ -324,7 +324,7 @@ enum err blob_open_and_check_size(struct store *s, const char *name, int64_t siz
     return ERR_FILE_DAMAGED;
 }
 
-void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE])
+void blob_compute_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE])
 {
     unsigned char digest[crypto_generichash_BYTES];
 

@@ -8,7 +8,7 @@ struct file_row {
     snowflake id;
     const char *name;
     int64_t size;       /* -1: unknown */
-    const char *digest; /* see blob_digest; "" if unknown */
+    const char *digest; /* see blob_compute_digest; "" if unknown */
     bool gone;          /* whether the row is marked for deletion; then the blob may be missing */
 };
 

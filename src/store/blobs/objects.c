@@ -116,7 +116,7 @@ static enum err object_blob_delete(struct store *s, const char *name)
         e = object_storage_delete(s->objects, name);
     if (!row.found || (e && e != ERR_NOT_FOUND))
         return e;
-    enum err aborted = object_storage_abort_uploads(s->objects, name);
+    enum err aborted = object_storage_abort_incomplete_uploads(s->objects, name);
     if (!aborted)
         aborted = object_blob_set_committed(s, name, true);
     return aborted ? aborted : e;
@@ -226,11 +226,11 @@ bool blob_append_presigned_url(const struct store *s, const char *name, int seco
     return !buf_is_full(out);
 }
 
-bool blobs_append_redirect_origin(const struct store *s, struct buf *out)
+bool blobs_append_presigned_url_origin(const struct store *s, struct buf *out)
 {
     if (!s->objects || !s->blob_redirects)
         return false;
-    object_storage_append_public_origin(s->objects, out);
+    object_storage_append_presigned_url_origin(s->objects, out);
     return true;
 }
 
@@ -291,7 +291,7 @@ static enum err check_or_store_blob_location(struct tx *tx, void *arg)
 
 enum err blobs_compare_or_store_location(struct store *s, bool writes)
 {
-    struct location_check check = { s->objects ? object_storage_address(s->objects) : NULL,
+    struct location_check check = { s->objects ? object_storage_get_address(s->objects) : NULL,
                                     writes };
 
     return store_run_transaction_and_wait(s, check.address || writes ? STORE_WRITE : STORE_READ,

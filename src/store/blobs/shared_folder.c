@@ -47,7 +47,7 @@ static enum err create_node_mark(const struct postgres *p)
     return OK;
 }
 
-void postgres_delete_node_mark_file(const struct postgres *p)
+void postgres_delete_node_mark_in_blob_folder(const struct postgres *p)
 {
     char path[PATH_MAX], name[16];
 

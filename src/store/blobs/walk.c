@@ -19,7 +19,7 @@ static bool build_backup_lock_path(struct store *s, char path[PATH_MAX])
 
 /* Creates the lock file when the server starts, because a file that a backup creates as root would
  * belong to root. */
-void blobs_create_lock_file(struct store *s)
+void blobs_create_deletion_lock_file(struct store *s)
 {
     char path[PATH_MAX];
     int fd = build_backup_lock_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
@@ -199,7 +199,7 @@ static enum err visit_remote_marker(void *arg, const struct stored_blob *name)
     const struct remote_blob_walk *w = arg;
     char marker[PATH_MAX];
 
-    blob_marker_name(name->name, marker, sizeof marker);
+    blob_format_uncommitted_marker_name(name->name, marker, sizeof marker);
     return w->found(w->arg, marker, -1, name->put_at);
 }
 
@@ -211,7 +211,7 @@ enum err blobs_visit_all(struct store *s, visit_blob_file_fn *found, void *arg)
     return visit_files_of_data_subfolder(s, "blobs", true, found, arg);
 }
 
-enum err blob_markers_visit_all(struct store *s, visit_blob_file_fn *found, void *arg)
+enum err uncommitted_blob_markers_visit_all(struct store *s, visit_blob_file_fn *found, void *arg)
 {
     if (s->remote_blobs)
         return s->remote_blobs->list(s, 0, visit_remote_marker,

@@ -244,7 +244,7 @@ static enum err copy_blob_marker(void *arg, const char *marker, int fd, time_t w
     if (f->location)
         store_swap_blob_locations(f->to, f->location);
     if (f->to->remote_blobs) {
-        blob_name_from_marker(marker, name, sizeof name);
+        blob_name_from_uncommitted_marker(marker, name, sizeof name);
         e = f->to->remote_blobs->set_committed(f->to, name, false);
     } else {
         e = create_marker_file(f->to, marker);
@@ -299,11 +299,11 @@ static enum err copy_files_and_markers(struct file_copy *f, struct store *from)
                      : blobs_visit_all(from, add_blob_to_total, f);
 
     if (!e && into_folder && !f->report->blobs_stay)
-        e = blob_markers_visit_all(from, copy_blob_marker, f);
+        e = uncommitted_blob_markers_visit_all(from, copy_blob_marker, f);
     if (!e)
         e = copy_or_compare_all_files(f, from);
     if (!e && !into_folder)
-        e = blob_markers_visit_all(from, copy_blob_marker, f);
+        e = uncommitted_blob_markers_visit_all(from, copy_blob_marker, f);
     return e;
 }
 

@@ -303,8 +303,8 @@ enum err data_move_run(const struct data_move_options *o, struct data_move_repor
     if (!e)
         e = open_source_or_target(&m.to, &o->to, true);
     ret->blobs_stay = m.from.store && m.to.store && m.from.store->objects && m.to.store->objects &&
-                      strcmp(object_storage_address(m.from.store->objects),
-                             object_storage_address(m.to.store->objects)) == 0;
+                      strcmp(object_storage_get_address(m.from.store->objects),
+                             object_storage_get_address(m.to.store->objects)) == 0;
     ret->files_stay = is_same_folder(o->from.folder, o->to.folder) &&
                       (ret->blobs_stay || (!o->from.blobs_inside && !o->to.blobs_inside &&
                                            !o->from.objects && !o->to.objects));
@@ -324,8 +324,8 @@ enum err data_move_run(const struct data_move_options *o, struct data_move_repor
 static bool is_same_blob_location(const struct store *s, const struct blob_location *to)
 {
     return s->remote_blobs == to->remote_blobs &&
-           (!s->objects ||
-            strcmp(object_storage_address(s->objects), object_storage_address(to->objects)) == 0);
+           (!s->objects || strcmp(object_storage_get_address(s->objects),
+                                  object_storage_get_address(to->objects)) == 0);
 }
 
 static enum err delete_database_blobs(struct tx *tx, void *arg)

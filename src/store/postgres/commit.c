@@ -13,7 +13,7 @@ static const char COMMIT_SQL[] = "commit";
 void postgres_conn_begin_transaction(struct postgres_conn *c, const char *how)
 {
     postgres_discard_queued_statements(c);
-    postgres_conn_read_pending_commit(c);
+    postgres_conn_read_result_of_pending_commit(c);
     c->begin = how;
     c->began = 0;
     c->culprit = NULL;

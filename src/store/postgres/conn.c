@@ -57,7 +57,7 @@ enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *res
         return ERR_UNAVAILABLE;
     }
     bool full = sqlstate_is(state, "53100"); /* disk_full */
-    if (!full || disk_full_log_is_due())
+    if (!full || disk_full_message_may_be_logged())
         log_error("store: PostgreSQL refused an SQL statement: %s; statement: %s",
                   result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg), sql);
     return full ? ERR_STORAGE_FULL : ERR_INTERNAL;
@@ -66,7 +66,7 @@ enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *res
 /* Returns whether OpenSSL has decrypted bytes that libpq has not read. OpenSSL decrypts a whole TLS
  * record, but libpq may have room for only 8 KiB. PostgreSQL sends records of at most 8 KiB (except
  * for long rows, since version 17); a proxy may send 16 KiB. */
-bool postgres_conn_has_tls_bytes(const struct postgres_conn *c)
+bool postgres_conn_has_unread_tls_bytes(const struct postgres_conn *c)
 {
     const void *tls = pq.ssl_pending ? pq.sslStruct(c->pg, "OpenSSL") : NULL;
 
@@ -95,7 +95,7 @@ static bool wait_for_database_answer(struct postgres_conn *c)
         int unsent = pq.flush(c->pg);
 
         p.events = unsent > 0 ? POLLIN | POLLOUT : POLLIN;
-        int ready = postgres_conn_has_tls_bytes(c)
+        int ready = postgres_conn_has_unread_tls_bytes(c)
                         ? 1
                         : poll(&p, 1, compute_remaining_timeout_ms(c, until));
 
@@ -160,7 +160,7 @@ void postgres_conn_count_round_trip(struct postgres_conn *c)
     }
 }
 
-void postgres_conn_read_pending_commit(struct postgres_conn *c)
+void postgres_conn_read_result_of_pending_commit(struct postgres_conn *c)
 {
     if (c->ending)
         pq.clear(postgres_read_last_result(c, 1));
@@ -171,7 +171,7 @@ void postgres_conn_read_pending_commit(struct postgres_conn *c)
  * approximates the network round-trip time. */
 static PGresult *run_command(struct postgres_conn *c, const char *sql)
 {
-    postgres_conn_read_pending_commit(c);
+    postgres_conn_read_result_of_pending_commit(c);
     postgres_conn_count_round_trip(c);
     int64_t began = clock_monotonic_ns();
     PGresult *result = postgres_read_last_result(c, pq.sendQuery(c->pg, sql));
@@ -306,7 +306,7 @@ bool postgres_conn_is_open(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
 
-    postgres_conn_read_pending_commit(c);
+    postgres_conn_read_result_of_pending_commit(c);
     if (c->lost)
         return false;
 

@@ -232,7 +232,7 @@ static void run_group_with_write_locks(struct commit_group *g)
     bool needed[POSTGRES_WRITE_LOCKS] = { false };
 
     for (unsigned i = 0; i < g->count; i++)
-        needed[postgres_write_lock_index(g->works[i])] = true;
+        needed[postgres_get_write_lock_index(g->works[i])] = true;
     for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
         if (needed[i])
             pthread_rwlock_rdlock(&locks[i]);

@@ -72,7 +72,7 @@ bool postgres_loop_reader_ensure_connected(struct postgres_loop_reader *r);
 /* Sends the bytes that libpq has buffered. Returns false if the connection failed. */
 bool postgres_loop_reader_flush(struct postgres_loop_reader *r);
 /* Reads from the socket and processes the results. */
-void postgres_loop_reader_on_socket(struct postgres_loop_reader *r, int status, int events);
+void postgres_loop_reader_on_socket_event(struct postgres_loop_reader *r, int status, int events);
 /* Closes the connection, delays the next connect, and moves waiting reads to the worker threads. */
 void postgres_loop_reader_disconnect(struct postgres_loop_reader *r);
 

@@ -148,12 +148,12 @@ static bool consume_connection_input(struct postgres_loop_reader *r, int events)
 {
     bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
 
-    while (good && postgres_conn_has_tls_bytes(&r->conn))
+    while (good && postgres_conn_has_unread_tls_bytes(&r->conn))
         good = pq.consumeInput(r->conn.pg);
     return good;
 }
 
-void postgres_loop_reader_on_socket(struct postgres_loop_reader *r, int status, int events)
+void postgres_loop_reader_on_socket_event(struct postgres_loop_reader *r, int status, int events)
 {
     struct postgres_conn *c = &r->conn;
 
@@ -173,7 +173,7 @@ static void on_loop_reader_socket_event(uv_poll_t *socket, int status, int event
     struct postgres_loop_reader *r = socket->data;
 
     r->received_at = clock_monotonic_ns();
-    postgres_loop_reader_on_socket(r, status, events);
+    postgres_loop_reader_on_socket_event(r, status, events);
 }
 
 static void on_reader_handle_closed(uv_handle_t *h)

@@ -96,7 +96,7 @@ static bool round_trip_is_last_for_all_reads(const struct postgres_loop_reader *
 {
     for (unsigned i = 0; i < r->count; i++)
         if (r->reads[i]->by_itself ||
-            !reads_of_name_need_at_most_round_trips(r->pool, r->reads[i], r->rounds + 1))
+            !same_name_reads_need_at_most_round_trips(r->pool, r->reads[i], r->rounds + 1))
             return false;
     return true;
 }
@@ -141,7 +141,7 @@ static void finish_loop_read(struct postgres_loop_reader *r, struct work_item *w
 {
     postgres_discard_statements_of_work_item(&r->conn, w);
     if (r->rounds)
-        record_round_trips_of_read_name(r->pool, w, r->rounds);
+        same_name_reads_record_round_trips(r->pool, w, r->rounds);
     work_item_call_callbacks(&r->pool->store, w, w->result);
 }
 
@@ -151,7 +151,7 @@ static enum read_result continue_read_or_move_it_to_workers(struct postgres_loop
     struct postgres_conn *c = &r->conn;
 
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS)
-        disallow_reads_of_name_on_loops(r->pool, w);
+        same_name_reads_disallow_on_loops(r->pool, w);
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS || c->is_full) {
         move_read_to_workers(r, w);
         return READ_LEFT_LOOP;
@@ -159,7 +159,7 @@ static enum read_result continue_read_or_move_it_to_workers(struct postgres_loop
     if (!r->synced)
         return READ_NEEDS_ROWS;
     /* The transaction of the read has ended, so the read restarts in a new transaction. */
-    record_round_trips_of_read_name(r->pool, w, r->rounds + 1);
+    same_name_reads_record_round_trips(r->pool, w, r->rounds + 1);
     postgres_discard_statements_of_work_item(c, w);
     w->by_itself = true;
     w->next = r->queue.waiting;
@@ -176,7 +176,7 @@ static void record_slow_cpu_read(struct postgres_loop_reader *r, const struct wo
                                  int64_t took)
 {
     if (took > LONG_NS && clock_thread_cpu_ns() - r->spent_at > HEAVY_NS)
-        disallow_reads_of_name_on_loops(r->pool, w);
+        same_name_reads_disallow_on_loops(r->pool, w);
 }
 
 /* A read is stopped only if it exceeds both its real-time limit and its CPU-time limit, because a
@@ -191,7 +191,7 @@ static void set_read_time_limit(struct postgres_loop_reader *r, const struct wor
 static enum read_result run_read_or_move_it_to_workers(struct postgres_loop_reader *r,
                                                        struct work_item *w)
 {
-    if (!reads_of_name_may_run_on_loop(r->pool, w)) {
+    if (!same_name_reads_may_run_on_loop(r->pool, w)) {
         move_read_to_workers(r, w);
         return READ_LEFT_LOOP;
     }
@@ -295,7 +295,7 @@ static bool handle_result_of_statement(struct postgres_loop_reader *r, PGresult 
         if (is_query_error(result))
             /* Close the connection after an error. Do not run this read on a loop again, because
              * its query would fail on the next connection, too. */
-            disallow_reads_of_name_on_loops(r->pool, e->work);
+            same_name_reads_disallow_on_loops(r->pool, e->work);
         pq.clear(result);
         return false;
     }
@@ -368,7 +368,7 @@ static void record_slow_answer_of_postgres(struct postgres_loop_reader *r)
 {
     if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
         for (unsigned i = 0; i < r->count; i++)
-            disallow_reads_of_name_on_loops(r->pool, r->reads[i]);
+            same_name_reads_disallow_on_loops(r->pool, r->reads[i]);
 }
 
 void postgres_loop_reader_rerun_complete_reads(struct postgres_loop_reader *r)
@@ -388,7 +388,7 @@ static void abandon_stuck_connection(struct postgres_loop_reader *r)
     const struct postgres_conn *c = &r->conn;
 
     if (!all_results_of_reads_have_arrived(r))
-        disallow_reads_of_name_on_loops(r->pool, c->queued[r->next].work);
+        same_name_reads_disallow_on_loops(r->pool, c->queued[r->next].work);
     postgres_loop_reader_disconnect(r);
 }
 
@@ -411,7 +411,7 @@ static void on_stuck_read_check_timer(uv_timer_t *read_step)
     if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)
         move_waiting_reads_to_workers(r);
     /* Process the socket first: if the loop was blocked, the answer may already have arrived. */
-    postgres_loop_reader_on_socket(r, 0, UV_READABLE);
+    postgres_loop_reader_on_socket_event(r, 0, UV_READABLE);
     if (r->count && now - r->received_at > (int64_t)STUCK_MS * 1000000 &&
         !socket_has_unread_bytes(r))
         abandon_stuck_connection(r);
@@ -428,7 +428,7 @@ static bool postgres_loop_reader_is_busy(const struct postgres_loop_reader *r)
 bool postgres_run_read_on_loop(struct postgres *p, struct work_item *w)
 {
     if (!w->loop || w->loop != loop_get_current() || loop_get_index(w->loop) >= p->reader_count ||
-        !reads_of_name_may_run_on_loop(p, w))
+        !same_name_reads_may_run_on_loop(p, w))
         return false;
 
     struct postgres_loop_reader *r = &p->readers[loop_get_index(w->loop)];

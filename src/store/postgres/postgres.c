@@ -113,7 +113,7 @@ static void postgres_close(struct store *s)
         postgres_conn_close(&p->workers[i].conn);
     }
     if (!p->store.remote_blobs)
-        postgres_delete_node_mark_file(p);
+        postgres_delete_node_mark_in_blob_folder(p);
     blob_connections_free(p->store.blob_connections);
     remote_blobs_clear(&p->store);
     work_queue_clear(&p->queue);

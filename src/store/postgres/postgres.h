@@ -132,14 +132,14 @@ enum err postgres_conn_query_text(struct postgres_conn *c, const char *sql, char
 /* Counts a round trip for which a caller waits, and extends the time limit of the running read. */
 void postgres_conn_count_round_trip(struct postgres_conn *c);
 /* Reads the result of a COMMIT that was sent earlier without waiting for the result. */
-void postgres_conn_read_pending_commit(struct postgres_conn *c);
+void postgres_conn_read_result_of_pending_commit(struct postgres_conn *c);
 
 /* Reads all results of the command that was just sent. Returns the last result, or the first failed
  * one, or NULL if the connection is lost. */
 PGresult *postgres_read_last_result(struct postgres_conn *c, int sent);
 PGresult *postgres_read_next_result(struct postgres_conn *c);
 /* Returns whether OpenSSL has decrypted bytes that libpq has not read; poll does not see them. */
-bool postgres_conn_has_tls_bytes(const struct postgres_conn *c);
+bool postgres_conn_has_unread_tls_bytes(const struct postgres_conn *c);
 bool postgres_result_is_ok(const PGresult *result);
 /* Converts a failed result to an error code. Logs errors that no caller handles. */
 enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *result,
@@ -238,7 +238,7 @@ enum err postgres_terminate_older_servers(struct tx *tx, int64_t step);
 /* Creates a mark file in the blob folder and fails if the mark file of another node is missing.
  * Call it before other nodes can see this one, while holding the start lock. */
 enum err postgres_check_nodes_share_blob_folder(struct postgres *p, struct postgres_conn *c);
-void postgres_delete_node_mark_file(const struct postgres *p);
+void postgres_delete_node_mark_in_blob_folder(const struct postgres *p);
 
 /* --- blobs in the database, blobs/database.c ------------------------------------------- */
 
@@ -306,8 +306,8 @@ struct postgres {
         struct map by_key;          /* struct learned_queries by work_item.prefetch_key */
         struct related_id *related; /* without the lock */
     } prefetcher;
-    /* Locks for writes, indexed by postgres_write_lock_index. A work item that conflicted too often
-     * locks its lock exclusively. */
+    /* Locks for writes, indexed by postgres_get_write_lock_index. A work item that conflicted too
+     * often locks its lock exclusively. */
     pthread_rwlock_t write_locks[POSTGRES_WRITE_LOCKS];
     _Atomic unsigned connected;        /* number of connected workers */
     _Atomic unsigned silences;         /* number of connections that timed out */
@@ -332,7 +332,7 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log);
 enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_item *work);
 /* Returns the index of the write lock of a work item. Work items share a lock if they probably
  * change the same rows: appends of one account, or writes with the same first id of the request. */
-unsigned postgres_write_lock_index(const struct work_item *work);
+unsigned postgres_get_write_lock_index(const struct work_item *work);
 /* BEGIN statements, indexed by enum transaction_mode. */
 extern const char *const postgres_begin_sql[];
 /* Tries to connect repeatedly, until the work item has waited for 5 s. */
@@ -349,14 +349,14 @@ void *postgres_worker_thread(void *arg);
 /* --- statistics of reads, read_statistics.c -------------------------------------------- */
 
 /* Returns whether recent reads with the work item's name needed at most this many round trips. */
-bool reads_of_name_need_at_most_round_trips(struct postgres *p, const struct work_item *work,
-                                            unsigned round_trips);
-bool reads_of_name_may_run_on_loop(struct postgres *p, const struct work_item *work);
+bool same_name_reads_need_at_most_round_trips(struct postgres *p, const struct work_item *work,
+                                              unsigned round_trips);
+bool same_name_reads_may_run_on_loop(struct postgres *p, const struct work_item *work);
 /* Records that a read with the name of this work item needed at least `round_trips` round trips. */
-void record_round_trips_of_read_name(struct postgres *p, const struct work_item *work,
-                                     unsigned round_trips);
+void same_name_reads_record_round_trips(struct postgres *p, const struct work_item *work,
+                                        unsigned round_trips);
 /* Makes reads with the name of this work item run on the worker threads for a while. */
-void disallow_reads_of_name_on_loops(struct postgres *p, const struct work_item *work);
+void same_name_reads_disallow_on_loops(struct postgres *p, const struct work_item *work);
 
 /* --- prefetched queries, prefetch.c ------------------------------------------------------ */
 

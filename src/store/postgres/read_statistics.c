@@ -45,8 +45,8 @@ static bool work_item_has_statistics(const struct work_item *work)
     return work->mode == STORE_READ && work->is_idempotent && work->name;
 }
 
-bool reads_of_name_need_at_most_round_trips(struct postgres *p, const struct work_item *work,
-                                            unsigned round_trips)
+bool same_name_reads_need_at_most_round_trips(struct postgres *p, const struct work_item *work,
+                                              unsigned round_trips)
 {
     struct round_trip_statistics k = work_item_has_statistics(work)
                                          ? load_read_statistics(p, work)
@@ -55,13 +55,13 @@ bool reads_of_name_need_at_most_round_trips(struct postgres *p, const struct wor
     return k.trust > 0 && k.round_trips <= round_trips;
 }
 
-bool reads_of_name_may_run_on_loop(struct postgres *p, const struct work_item *work)
+bool same_name_reads_may_run_on_loop(struct postgres *p, const struct work_item *work)
 {
     return work_item_has_statistics(work) && load_read_statistics(p, work).trust >= TRUST_LOST;
 }
 
-void record_round_trips_of_read_name(struct postgres *p, const struct work_item *work,
-                                     unsigned round_trips)
+void same_name_reads_record_round_trips(struct postgres *p, const struct work_item *work,
+                                        unsigned round_trips)
 {
     if (!work_item_has_statistics(work))
         return;
@@ -77,7 +77,7 @@ void record_round_trips_of_read_name(struct postgres *p, const struct work_item 
     store_read_statistics(p, work, k);
 }
 
-void disallow_reads_of_name_on_loops(struct postgres *p, const struct work_item *work)
+void same_name_reads_disallow_on_loops(struct postgres *p, const struct work_item *work)
 {
     store_read_statistics(p, work,
                           (struct round_trip_statistics){ .trust = TRUST_DISALLOWED_ON_LOOPS });

@@ -189,7 +189,7 @@ const char *const postgres_begin_sql[] = {
 
 static void begin_transaction_of_work_item(struct postgres_worker *w, const struct work_item *work)
 {
-    if (reads_of_name_need_at_most_round_trips(w->pool, work, 1))
+    if (same_name_reads_need_at_most_round_trips(w->pool, work, 1))
         postgres_conn_begin_one_round_trip_read(&w->conn, postgres_begin_sql[work->mode]);
     else
         postgres_conn_begin_transaction(&w->conn, postgres_begin_sql[work->mode]);
@@ -198,7 +198,7 @@ static void begin_transaction_of_work_item(struct postgres_worker *w, const stru
 static void record_round_trips_of_read(struct postgres_worker *w, const struct work_item *work)
 {
     if (w->conn.wants_more || w->conn.began)
-        record_round_trips_of_read_name(w->pool, work, w->conn.wants_more ? 2 : w->conn.began);
+        same_name_reads_record_round_trips(w->pool, work, w->conn.wants_more ? 2 : w->conn.began);
 }
 
 static struct tx run_transaction_function(struct postgres_worker *w, struct work_item *work)
@@ -250,7 +250,7 @@ static void sleep_random_backoff(struct postgres_worker *w, unsigned tries)
     nanosleep(&t, NULL);
 }
 
-unsigned postgres_write_lock_index(const struct work_item *work)
+unsigned postgres_get_write_lock_index(const struct work_item *work)
 {
     uint64_t key = work->mode == STORE_APPEND && work->owner ? work->owner
                    : work->id_count                          ? work->ids[0]
@@ -281,7 +281,7 @@ static void release_write_locks(struct postgres *p, unsigned first, unsigned end
 static enum attempt_result run_attempt_with_write_lock(struct postgres_worker *w,
                                                        struct work_item *work, unsigned tries)
 {
-    unsigned own = postgres_write_lock_index(work);
+    unsigned own = postgres_get_write_lock_index(work);
     bool all = tries >= EXCLUSIVE_TRIES;
     unsigned first = all ? 0 : own, end = all ? POSTGRES_WRITE_LOCKS : own + 1;
 
@@ -337,7 +337,7 @@ static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item
     /* Read the COMMIT of the previous read now, so that it does not count towards the time limit of
      * this read. */
     if (w->conn.pg)
-        postgres_conn_read_pending_commit(&w->conn);
+        postgres_conn_read_result_of_pending_commit(&w->conn);
     w->conn.time_limit.free_round_trips = UNCOUNTED_ROUND_TRIPS;
     w->conn.time_limit.until =
         hurry ? clock_monotonic_ns() + (int64_t)SHORT_READ_LIMIT_MS * 1000000 : 0;

@@ -14,7 +14,7 @@ static enum err open_reader_connection(struct background_reader *a)
     enum err e = sqlite_open_read_connection(a->engine->path, &a->conn);
 
     if (!e && !a->runs_longest_reads)
-        sqlite_set_read_limit_of_background_thread(a->conn);
+        sqlite_set_background_read_time_limit(a->conn);
     return e;
 }
 
@@ -27,9 +27,9 @@ static bool run_read_with_limit(struct background_reader *a, struct work_item *w
     if (*ret)
         return false;
     if (!a->runs_longest_reads && !w->urgent && !w->is_long)
-        sqlite_read_limit_begin(a->conn, false);
+        sqlite_read_time_limit_begin(a->conn, false);
     *ret = sqlite_run_read_in_own_snapshot(&a->engine->store, w, &a->conn);
-    if (!sqlite_read_limit_end(a->conn))
+    if (!sqlite_read_time_limit_end(a->conn))
         return false;
     w->arena = arena; /* restore the arena, which the aborted read may have replaced */
     return true;

@@ -36,7 +36,7 @@ static int run_checkpoint(struct sqlite_conn *c, int mode)
     int code = sqlite3_wal_checkpoint_v2(c->db, NULL, mode, &pages, &copied);
 
     if (code != SQLITE_OK && code != SQLITE_BUSY &&
-        ((code & 0xff) != SQLITE_FULL || disk_full_log_is_due()))
+        ((code & 0xff) != SQLITE_FULL || disk_full_message_may_be_logged()))
         log_warn("store: cannot copy the write-ahead log into the database (checkpoint): %s",
                  sqlite3_errmsg(c->db));
     return code == SQLITE_OK ? copied : 0;

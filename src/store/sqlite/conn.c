@@ -41,7 +41,7 @@ enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql
         return ERR_STORE_CONFLICT;
     if (c->read_limit.is_exceeded)
         return ERR_STORE_RETRY;
-    if ((code & 0xff) != SQLITE_FULL || disk_full_log_is_due())
+    if ((code & 0xff) != SQLITE_FULL || disk_full_message_may_be_logged())
         log_error("store: SQLite refused an SQL statement: %s (code %d); statement: %s",
                   sqlite3_errmsg(c->db), extended, sql);
     if (is_corruption_code(code))

@@ -24,8 +24,8 @@ struct sqlite_cursor {
     const struct cached_rows *cached; /* cache entry from which the rows come; NULL if they come
                                        * from the database */
     unsigned next_row;
-    struct query_cache_request *cache_request; /* collects the rows of the cursor for the query
-                                                * cache; NULL if they are not cached */
+    struct query_cache_pending_entry *cache_request; /* collects the rows of the cursor for the
+                                                      * query cache; NULL if they are not cached */
     const char *sql;
     bool at_end;
 };
@@ -49,7 +49,7 @@ struct cached_rows;
 
 /* Key of a query, and the rows that are collected for the query cache. If hash is 0, the rows are
  * not cached. */
-struct query_cache_request {
+struct query_cache_pending_entry {
     uint64_t hash;
     unsigned min_repeats;
     const char *sql;
@@ -65,12 +65,12 @@ struct query_cache_request {
 /* Finds the rows of a query in the cache. If the function returns true, ret iterates over cached
  * rows. Otherwise sets question->hash if the rows should be cached. */
 bool query_cache_find_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                           struct query_cache_request *question, struct rows *ret);
+                           struct query_cache_pending_entry *question, struct rows *ret);
 bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor);
 enum err query_cache_close_cursor(struct rows *r, struct sqlite_cursor *cursor);
 /* Starts to collect the rows of the cursor for the query cache, if they may be cached. */
 void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
-                                  const struct query_cache_request *request,
+                                  const struct query_cache_pending_entry *request,
                                   const struct value *values, size_t count, const struct rows *ret);
 void query_cache_collect_row_of_cursor(struct rows *r, const struct sqlite_cursor *cursor);
 /* Stores the collected rows; call it after the last row was read without error. */

@@ -33,7 +33,7 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
 
 static enum err run_statement_on_database(struct tx *tx, const char *sql,
                                           const struct value *values, size_t count,
-                                          const struct query_cache_request *request,
+                                          const struct query_cache_pending_entry *request,
                                           struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
@@ -73,7 +73,7 @@ static enum err run_statement_on_database(struct tx *tx, const char *sql,
 enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret)
 {
-    struct query_cache_request request;
+    struct query_cache_pending_entry request;
 
     if (query_cache_find_rows(tx, sql, values, count, &request, ret))
         return OK;
@@ -121,7 +121,7 @@ static bool read_next_row_of_statement(struct rows *r, struct sqlite_cursor *cur
 {
     if (cursor->at_end)
         return false;
-    if (sqlite_read_limit_is_exceeded(r->tx->connection)) {
+    if (sqlite_read_time_limit_is_exceeded(r->tx->connection)) {
         cursor->at_end = true;
         return false;
     }

@@ -69,7 +69,7 @@ static bool sql_values_are_equal(const struct value *a, const struct value *b)
 static bool cached_rows_match_request(const struct cache_entry *e, const void *key)
 {
     const struct cached_rows *r = (const struct cached_rows *)e;
-    const struct query_cache_request *q = key;
+    const struct query_cache_pending_entry *q = key;
 
     if (r->sql != q->sql || r->count != q->count || r->single != q->single)
         return false;
@@ -95,7 +95,7 @@ static uint64_t hash_value(const struct value *v)
     return v->kind == VALUE_INT ? (uint64_t)v->i + 1 : 0;
 }
 
-static uint64_t hash_query_and_parameters(const struct query_cache_request *q)
+static uint64_t hash_query_and_parameters(const struct query_cache_pending_entry *q)
 {
     uint64_t hash = (uint64_t)(uintptr_t)q->sql << 1 | q->single;
 
@@ -194,10 +194,10 @@ static void add_cached_columns_to_dependencies(struct tx_dependencies *to,
 }
 
 bool query_cache_find_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                           struct query_cache_request *request, struct rows *ret)
+                           struct query_cache_pending_entry *request, struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
-    struct query_cache_request q = {
+    struct query_cache_pending_entry q = {
         .sql = sql, .values = values, .count = count, .single = ret->single
     };
 
@@ -244,7 +244,7 @@ bool query_cache_next_row(struct rows *r, struct sqlite_cursor *cursor)
 {
     struct arena *a = r->lent ? NULL : tx_arena(r->tx);
 
-    if (sqlite_read_limit_is_exceeded(r->tx->connection) ||
+    if (sqlite_read_time_limit_is_exceeded(r->tx->connection) ||
         !copy_cached_row(cursor->cached, cursor->next_row, a, cursor->cursor.row))
         return false;
     cursor->next_row++;
@@ -275,7 +275,7 @@ static const struct value *copy_parameters(struct arena *a, const struct value *
 }
 
 void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
-                                  const struct query_cache_request *request,
+                                  const struct query_cache_pending_entry *request,
                                   const struct value *values, size_t count, const struct rows *ret)
 {
     const struct query_dependencies *d = cursor->statement->dependencies;
@@ -287,7 +287,7 @@ void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
         tx->reads->is_unknown = true;
     if (!request->hash || !is_known || d->writes.count || !cursor->statement->reads_only)
         return;
-    struct query_cache_request *q = cursor->cache_request =
+    struct query_cache_pending_entry *q = cursor->cache_request =
         arena_alloc_unzeroed(tx_arena(tx), sizeof *q);
     *q = *request;
     q->reads = &d->reads;
@@ -295,7 +295,7 @@ void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
     q->columns = ret->columns;
 }
 
-static void cache_request_add_row(struct arena *arena, struct query_cache_request *q,
+static void cache_request_add_row(struct arena *arena, struct query_cache_pending_entry *q,
                                   const struct value *row)
 {
     enum { FIRST = 4 };
@@ -319,7 +319,7 @@ static void cache_request_add_row(struct arena *arena, struct query_cache_reques
 
 void query_cache_collect_row_of_cursor(struct rows *r, const struct sqlite_cursor *cursor)
 {
-    struct query_cache_request *q = cursor->cache_request;
+    struct query_cache_pending_entry *q = cursor->cache_request;
 
     if (q && r->lent)
         q->hash = 0; /* Do not cache these rows: the text of a row is valid only until the next
@@ -354,7 +354,7 @@ static char *copy_sql_values(struct value *to, const struct value *from, size_t 
     return bytes;
 }
 
-static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_request *q)
+static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_pending_entry *q)
 {
     size_t cells = (size_t)q->rows * (size_t)q->columns;
     size_t size = sizeof(struct cached_rows) + compute_size_of_sql_values(q->values, q->count) +
@@ -385,7 +385,7 @@ static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_r
  * read all rows. */
 void query_cache_store_rows(struct sqlite_conn *c, const struct sqlite_cursor *cursor)
 {
-    const struct query_cache_request *q = cursor->cache_request;
+    const struct query_cache_pending_entry *q = cursor->cache_request;
 
     if (q && q->hash && (cursor->at_end || (q->single && q->rows)))
         insert_cached_rows(c, q);

@@ -12,7 +12,7 @@ enum {
                                 * the progress handler, which checks the clock */
 };
 
-static int64_t remaining_read_time_ns(const struct sqlite_read_limit *limit)
+static int64_t remaining_read_time_ns(const struct sqlite_read_time_limit *limit)
 {
     int64_t left = limit->max_ns - limit->used_ns;
 
@@ -23,7 +23,7 @@ static int64_t remaining_read_time_ns(const struct sqlite_read_limit *limit)
  * from the first call on, because most reads end before that. */
 static int abort_if_read_limit_exceeded(void *arg)
 {
-    struct sqlite_read_limit *limit = arg;
+    struct sqlite_read_time_limit *limit = arg;
 
     if (!limit->counts)
         return 0;
@@ -42,18 +42,18 @@ static void install_progress_handler(struct sqlite_conn *c, int64_t max_ns)
                              &c->read_limit);
 }
 
-void sqlite_set_read_limit_of_loop(struct sqlite_conn *c)
+void sqlite_set_loop_read_time_limit(struct sqlite_conn *c)
 {
     c->read_limit.is_of_loop = true;
     install_progress_handler(c, LOOP_LIMIT_NS);
 }
 
-void sqlite_set_read_limit_of_background_thread(struct sqlite_conn *c)
+void sqlite_set_background_read_time_limit(struct sqlite_conn *c)
 {
     install_progress_handler(c, BACKGROUND_LIMIT_NS);
 }
 
-void sqlite_read_limit_begin(struct sqlite_conn *c, bool by_row)
+void sqlite_read_time_limit_begin(struct sqlite_conn *c, bool by_row)
 {
     c->read_limit.counts = true;
     c->read_limit.by_row = by_row && c->read_limit.is_of_loop;
@@ -64,9 +64,9 @@ void sqlite_read_limit_begin(struct sqlite_conn *c, bool by_row)
         c->read_limit.used_ns = 0;
 }
 
-bool sqlite_read_limit_end(struct sqlite_conn *c)
+bool sqlite_read_time_limit_end(struct sqlite_conn *c)
 {
-    struct sqlite_read_limit *limit = &c->read_limit;
+    struct sqlite_read_time_limit *limit = &c->read_limit;
     bool spent = limit->is_exceeded;
 
     if (limit->began_ns)
@@ -77,7 +77,7 @@ bool sqlite_read_limit_end(struct sqlite_conn *c)
 
 bool sqlite_move_read_to_background(struct tx *tx)
 {
-    struct sqlite_read_limit *limit = &((struct sqlite_conn *)tx->connection)->read_limit;
+    struct sqlite_read_time_limit *limit = &((struct sqlite_conn *)tx->connection)->read_limit;
 
     if (limit->is_of_loop && limit->counts)
         limit->is_exceeded = true;
@@ -86,7 +86,7 @@ bool sqlite_move_read_to_background(struct tx *tx)
 
 /* Checks the limit between rows: processing a row may take longer than finding it, and the progress
  * handler does not run between rows. */
-bool sqlite_read_limit_is_exceeded(struct sqlite_conn *c)
+bool sqlite_read_time_limit_is_exceeded(struct sqlite_conn *c)
 {
     return c->read_limit.by_row && abort_if_read_limit_exceeded(&c->read_limit);
 }

@@ -74,7 +74,7 @@ static enum err get_read_connection_of_loop(struct sqlite *q, struct loop *loop,
     if (!q->readers[i]) {
         e = sqlite_open_read_connection(q->path, &q->readers[i]);
         if (!e && q->background_readers[0].has_thread)
-            sqlite_set_read_limit_of_loop(q->readers[i]);
+            sqlite_set_loop_read_time_limit(q->readers[i]);
         if (!e && q->has_thread)
             /* The query cache is safe because this process is the only writer. */
             q->readers[i]->cache = query_cache_new();
@@ -99,9 +99,9 @@ static void read_on_loop(struct store *s, struct work_item *w)
     enum err e = get_read_connection_of_loop(q, w->loop, &c);
 
     if (!e) {
-        sqlite_read_limit_begin(c, w->measured);
+        sqlite_read_time_limit_begin(c, w->measured);
         e = run_read_in_snapshot(s, w, c);
-        if (sqlite_read_limit_end(c)) {
+        if (sqlite_read_time_limit_end(c)) {
             w->arena = arena; /* restore the arena, which the aborted read may have replaced */
             queue_background_read(s, w);
             return;

@@ -32,7 +32,7 @@ enum { SQLITE_BACKGROUND_READERS = 2 };
  * not known in advance, so the time is measured. If a read on a loop exceeds the limit, the read is
  * aborted and restarts on a background thread. A read that exceeds the limit there restarts with
  * READ_PRIORITY_LONG. */
-struct sqlite_read_limit {
+struct sqlite_read_time_limit {
     int64_t max_ns;  /* limit in ns; 0 means no limit */
     bool is_of_loop; /* whether the connection belongs to a loop and there are background threads to
                       * which a read can move */
@@ -69,7 +69,7 @@ struct sqlite_conn {
     bool is_outdated; /* whether a commit happened between the cached rows and the snapshot, so that
                        * the read must run again */
     bool has_written; /* set by each writing statement; reset by the code that reads the flag */
-    struct sqlite_read_limit read_limit; /* time limit of reads */
+    struct sqlite_read_time_limit read_limit; /* time limit of reads */
 };
 
 /* Opens the database file, or creates it. Logs failures. */
@@ -97,16 +97,16 @@ bool sqlite_cached_rows_are_consistent(struct sqlite_conn *c);
 /* --- time limit of a read, read_limit.c ------------------------------------------------- */
 
 /* The functions sqlite_set_read_limit_of_… set the limit of a connection. The time of a read is
- * measured between sqlite_read_limit_begin and sqlite_read_limit_end; with by_row, the clock is
- * also checked at each row. sqlite_read_limit_end returns true if the limit was exceeded and the
- * result must be discarded. */
-void sqlite_set_read_limit_of_loop(struct sqlite_conn *c);
-void sqlite_set_read_limit_of_background_thread(struct sqlite_conn *c);
-void sqlite_read_limit_begin(struct sqlite_conn *c, bool by_row);
-bool sqlite_read_limit_end(struct sqlite_conn *c);
+ * measured between sqlite_read_time_limit_begin and sqlite_read_time_limit_end; with by_row, the
+ * clock is also checked at each row. sqlite_read_time_limit_end returns true if the limit was
+ * exceeded and the result must be discarded. */
+void sqlite_set_loop_read_time_limit(struct sqlite_conn *c);
+void sqlite_set_background_read_time_limit(struct sqlite_conn *c);
+void sqlite_read_time_limit_begin(struct sqlite_conn *c, bool by_row);
+bool sqlite_read_time_limit_end(struct sqlite_conn *c);
 /* Returns whether the running read has exceeded its time limit. Reads the clock only if
- * sqlite_read_limit_begin was called with by_row. */
-bool sqlite_read_limit_is_exceeded(struct sqlite_conn *c);
+ * sqlite_read_time_limit_begin was called with by_row. */
+bool sqlite_read_time_limit_is_exceeded(struct sqlite_conn *c);
 /* Moves the running read to a background thread by ending its time limit now. Returns false if the
  * read has no limit. */
 bool sqlite_move_read_to_background(struct tx *tx);

@@ -428,7 +428,7 @@ static int run_operator_command(const struct command_settings *s, const char *no
 
 /* Runs an operator command. `user add` also works without a running server, to add the first
  * account. */
-int run_command_of_operator(const struct command_settings *s, char **arguments)
+int run_any_operator_command(const struct command_settings *s, char **arguments)
 {
     const char *noun = s->argv[0];
     int status = run_operator_command(s, noun, arguments);

@@ -17,7 +17,7 @@
 struct claim_sender {
     const struct claim_code_sending_options *options;
     struct source_server_connection connection;
-    struct guild_archive_list sent;
+    struct guild_archive_line_file sent;
     struct map ids; /* people who have received a code */
     struct str guild_name;
     enum guild_copy_result result;
@@ -48,7 +48,7 @@ static snowflake open_private_channel(struct claim_sender *s, snowflake user_id)
     s->result = source_server_connection_send_request(&s->connection, "POST", "/users/@me/channels",
                                                       buf_as_str(&body), &out);
     if (s->result == COPY_OK)
-        id = json_member_id(buf_as_str(&out), "id");
+        id = json_member_get_id(buf_as_str(&out), "id");
     buf_clear(&body);
     buf_clear(&out);
     return id;
@@ -102,7 +102,7 @@ static void record_sent_claim_code(struct claim_sender *s, snowflake user_id)
     int n = snprintf(line, sizeof line, "{\"id\":\"%" PRIu64 "\"}\n", user_id);
 
     s->count++;
-    if (!guild_archive_list_append(&s->sent, str_slice(line, (size_t)n)))
+    if (!guild_archive_line_file_append(&s->sent, str_slice(line, (size_t)n)))
         s->result = COPY_STOPPED;
 }
 
@@ -119,8 +119,8 @@ static bool send_claim_code_to_member(void *arg, struct str member, int64_t next
                                       struct arena *arena)
 {
     struct claim_sender *s = arg;
-    struct str user = json_member_raw_text(member, "user");
-    struct claim_code_request request = { .user_id = json_member_id(user, "id") };
+    struct str user = json_member_get_raw_text(member, "user");
+    struct claim_code_request request = { .user_id = json_member_get_id(user, "id") };
 
     (void)next_offset;
     if (json_member_is_true(user, "bot") || guild_copy_id_is_known(&s->ids, request.user_id))
@@ -143,7 +143,7 @@ static bool read_sent_claim_codes(void *arg, struct str line, int64_t next_offse
                                   struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    guild_copy_add_known_id(arg, json_member_id(line, "id"));
+    guild_copy_add_known_id(arg, json_member_get_id(line, "id"));
     return true;
 }
 
@@ -152,7 +152,7 @@ static bool read_guild_name(void *arg, struct str line, int64_t next_offset, str
     struct claim_sender *s = arg;
 
     (void)next_offset, (void)arena;
-    s->guild_name = json_member_text(s->options->archive->names, line, "name");
+    s->guild_name = json_member_get_text(s->options->archive->names, line, "name");
     s->guild_name = str_dup(s->options->archive->names, s->guild_name);
     return false;
 }
@@ -163,7 +163,7 @@ enum guild_copy_result send_claim_codes_to_members(const struct claim_code_sendi
     struct guild_archive *a = options->archive;
 
     if (!source_server_connection_open(&s.connection, options->source) ||
-        !guild_archive_list_open(a, "claims-sent.jsonl", "id", &s.sent))
+        !guild_archive_line_file_open(a, "claims-sent.jsonl", "id", &s.sent))
         return COPY_STOPPED;
     map_init(&s.ids);
     guild_archive_for_each_line(a, "guild.jsonl", 0, read_guild_name, &s);
@@ -172,7 +172,7 @@ enum guild_copy_result send_claim_codes_to_members(const struct claim_code_sendi
     printf("sent %lld claim codes; %lld people accept no direct messages of the bot\n",
            (long long)s.count, (long long)s.refused);
     map_clear(&s.ids);
-    guild_archive_list_close(&s.sent);
+    guild_archive_line_file_close(&s.sent);
     source_server_connection_close(&s.connection);
     return s.result;
 }

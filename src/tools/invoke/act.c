@@ -60,7 +60,7 @@ static const struct schema self_schema = { .size = sizeof(struct current_user),
                                            .fields = self_fields };
 static const struct type type_self = { .kind = KIND_OBJECT, .schema = &self_schema };
 
-static enum invoke_status wait_for_expected_message(struct invoke_command_state *v)
+static enum invoke_exit_status wait_for_expected_message(struct invoke_command_state *v)
 {
     const struct current_user *me = invoke_get_json(v, &type_self, "/users/@me");
     int64_t until = clock_monotonic_ns() + v->options->wait * NANOSECONDS_PER_SECOND;
@@ -90,9 +90,9 @@ static enum invoke_status wait_for_expected_message(struct invoke_command_state 
 
 /* --- messages and reactions ----------------------------------------------------------- */
 
-static enum invoke_status send_request_of_user_action(struct invoke_command_state *v,
-                                                      const char *method, struct str path,
-                                                      struct str body)
+static enum invoke_exit_status send_request_of_user_action(struct invoke_command_state *v,
+                                                           const char *method, struct str path,
+                                                           struct str body)
 {
     struct api_client_response a;
 
@@ -104,7 +104,7 @@ static enum invoke_status send_request_of_user_action(struct invoke_command_stat
     return INVOKE_REFUSED;
 }
 
-static enum invoke_status send_message(struct invoke_command_state *v, const char *text)
+static enum invoke_exit_status send_message(struct invoke_command_state *v, const char *text)
 {
     struct buf body;
     struct json_writer j = json_writer_to_buf(&body);
@@ -118,7 +118,8 @@ static enum invoke_status send_message(struct invoke_command_state *v, const cha
     json_end_object(&j);
     struct str path =
         str_printf(v->arena, "/channels/%llu/messages", (unsigned long long)v->channel_id);
-    enum invoke_status status = send_request_of_user_action(v, "POST", path, buf_as_str(&body));
+    enum invoke_exit_status status =
+        send_request_of_user_action(v, "POST", path, buf_as_str(&body));
     buf_clear(&body);
     return status;
 }
@@ -143,7 +144,7 @@ static snowflake find_message_to_act_on(struct invoke_command_state *v)
     return 0;
 }
 
-static enum invoke_status add_reaction(struct invoke_command_state *v, const char *emoji)
+static enum invoke_exit_status add_reaction(struct invoke_command_state *v, const char *emoji)
 {
     snowflake message = find_channel_of_option(v) ? find_message_to_act_on(v) : 0;
     struct str path;
@@ -256,8 +257,8 @@ static const char *create_invite_as_member(struct invoke_command_state *v,
     return invite ? str_dup_cstring(v->arena, invite->code) : NULL;
 }
 
-static enum invoke_status join_guild(struct invoke_command_state *v, const struct config *config,
-                                     const char *word)
+static enum invoke_exit_status join_guild(struct invoke_command_state *v,
+                                          const struct config *config, const char *word)
 {
     const char *code = v->options->by ? create_invite_as_member(v, config, word) : word;
 
@@ -268,7 +269,7 @@ static enum invoke_status join_guild(struct invoke_command_state *v, const struc
     return send_request_of_user_action(v, "POST", path, STR("{}"));
 }
 
-static enum invoke_status leave_guild(struct invoke_command_state *v, const char *word)
+static enum invoke_exit_status leave_guild(struct invoke_command_state *v, const char *word)
 {
     snowflake guild = find_guild_of_user(v, word);
 
@@ -283,9 +284,9 @@ static enum invoke_status leave_guild(struct invoke_command_state *v, const char
 
 enum act_kind { ACT_SAY, ACT_REACT, ACT_JOIN, ACT_LEAVE };
 
-static enum invoke_status perform_user_action(struct invoke_command_state *v,
-                                              const struct config *config, enum act_kind kind,
-                                              const char *word)
+static enum invoke_exit_status perform_user_action(struct invoke_command_state *v,
+                                                   const struct config *config, enum act_kind kind,
+                                                   const char *word)
 {
     switch (kind) {
     case ACT_SAY:
@@ -304,11 +305,11 @@ static int run_user_action_command(const struct command_settings *s, enum act_ki
 {
     struct invoke_command_state v = { .options = &s->invoke, .arena = arena_new() };
     bool placed = kind == ACT_SAY || kind == ACT_REACT;
-    enum invoke_status status = INVOKE_ERROR;
+    enum invoke_exit_status status = INVOKE_ERROR;
 
     if (!arguments[0] || arguments[1] || !s->invoke.as == !s->invoke.token ||
         (placed && !s->invoke.channel)) {
-        status = (enum invoke_status)print_usage_forms(usage_words);
+        status = (enum invoke_exit_status)print_usage_forms(usage_words);
     } else if (invoke_connect(&v, &s->config)) {
         /* Connect to the gateway before acting, so that an early reply is not missed. */
         if (!s->invoke.expect || api_client_connect_gateway(v.wire))

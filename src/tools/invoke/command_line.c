@@ -384,5 +384,5 @@ bool parse_command_line(struct invoke_command_state *v, const char *line,
     bool ok = write_interaction_data_json(v, &j, k, &words);
     *ret_application = k->application_id;
     *ret_data = buf_move_to_arena(&out, v->arena);
-    return ok && !arena_is_incomplete(v->arena);
+    return ok && !arena_has_lost_data(v->arena);
 }

@@ -74,7 +74,7 @@ void *invoke_get_json(struct invoke_command_state *v, const struct type *type, c
 
 /* --- steps ---------------------------------------------------------------------------- */
 
-static enum invoke_status run_invoke_steps(struct invoke_command_state *v, const char *line)
+static enum invoke_exit_status run_invoke_steps(struct invoke_command_state *v, const char *line)
 {
     struct invocation_step s = { .name = v->options->complete ? "complete" : "command",
                                  .type = v->options->complete ? 4 : 2 };
@@ -99,10 +99,10 @@ static enum invoke_status run_invoke_steps(struct invoke_command_state *v, const
 }
 
 /* --fill without a form is an error, because a test that uses --fill expects a form. */
-static enum invoke_status run_invocation_and_check_fill(struct invoke_command_state *v,
-                                                        const char *line)
+static enum invoke_exit_status run_invocation_and_check_fill(struct invoke_command_state *v,
+                                                             const char *line)
 {
-    enum invoke_status status = run_invoke_steps(v, line);
+    enum invoke_exit_status status = run_invoke_steps(v, line);
 
     if (status == INVOKE_REPLIED && v->options->fill && !v->filled)
         return print_invoke_error("the app responded with no form to fill in"), INVOKE_USAGE;
@@ -179,10 +179,11 @@ bool invoke_connect(struct invoke_command_state *v, const struct config *config)
     return !o->as || get_user_token(v, config);
 }
 
-static enum invoke_status connect_and_run_invocation(struct invoke_command_state *v,
-                                                     const struct config *config, const char *line)
+static enum invoke_exit_status connect_and_run_invocation(struct invoke_command_state *v,
+                                                          const struct config *config,
+                                                          const char *line)
 {
-    enum invoke_status status = INVOKE_ERROR;
+    enum invoke_exit_status status = INVOKE_ERROR;
 
     if (!invoke_connect(v, config))
         return v->wire ? INVOKE_ERROR : INVOKE_USAGE;

@@ -17,7 +17,7 @@
 #include "tools/wire/api_client.h"
 
 /* Exit status. */
-enum invoke_status {
+enum invoke_exit_status {
     INVOKE_REPLIED = 0,
     INVOKE_ERROR = 1,   /* other errors, such as no server or an unknown account */
     INVOKE_USAGE = 2,   /* the command, one of its options, or the channel is unknown */
@@ -104,7 +104,7 @@ struct received_modal {
 /* Result of one step: a command, autocomplete, the press of a button, or a form. */
 struct invocation_step_outcome {
     const char *step; /* "command", "complete", "press", "fill" */
-    enum invoke_status status;
+    enum invoke_exit_status status;
     snowflake interaction_id; /* id of the interaction; 0 if it was not created */
     snowflake pressed;        /* id of the message with the pressed component; 0 in other steps */
     const struct received_message *message;

@@ -6,7 +6,7 @@
 #include "json/read.h"
 #include "model/message.h"
 
-static const char *word_for_invoke_status(enum invoke_status status)
+static const char *word_for_invoke_status(enum invoke_exit_status status)
 {
     switch (status) {
     case INVOKE_REPLIED:

@@ -163,7 +163,7 @@ static bool format_component_press_data(struct invoke_command_state *v,
     }
     json_end_object(&j);
     *ret = buf_move_to_arena(&out, v->arena);
-    return ok && !arena_is_incomplete(v->arena);
+    return ok && !arena_has_lost_data(v->arena);
 }
 
 struct invocation_step_outcome press_message_component(struct invoke_command_state *v,
@@ -288,7 +288,7 @@ static bool format_form_data(struct invoke_command_state *v, const struct receiv
     json_end_array(&j);
     json_end_object(&j);
     *ret = buf_move_to_arena(&out, v->arena);
-    return ok && !arena_is_incomplete(v->arena) && check_all_form_values_used(&pairs);
+    return ok && !arena_has_lost_data(v->arena) && check_all_form_values_used(&pairs);
 }
 
 struct invocation_step_outcome submit_modal_if_requested(struct invoke_command_state *v,

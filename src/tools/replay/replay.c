@@ -554,7 +554,7 @@ static int run_replay(struct replay *p, const char *host, int port)
 
     p->started_ns = clock_monotonic_ns();
     if (!http_server_start(loops, &options, &app, &server)) {
-        p->own_authority = str_printf(p->arena, "%s:%d", host, http_server_port(server));
+        p->own_authority = str_printf(p->arena, "%s:%d", host, http_server_get_port(server));
         printf("guildhall: listening on http://%.*s\n", STR_ARGS(p->own_authority));
         printf("Start the bot with the API base http://%.*s/api and any token.\n",
                STR_ARGS(p->own_authority));

@@ -223,7 +223,7 @@ static enum err insert_reaction(struct tx *tx, const struct seed_options *o, int
     enum err e = reaction_insert_row(tx, m->id, &line, &displayed);
 
     if (!m->reactions.n)
-        reaction_text_append_first_line(&m->reactions);
+        reaction_text_append_reader_line(&m->reactions);
     reaction_line_append(&m->reactions, &line);
     for (int64_t i = 0; !e && i < count; i++)
         e = reaction_add_user(tx, &about, line.id, false,
@@ -273,8 +273,8 @@ static enum err insert_message(struct tx *tx, const struct seed_options *o,
     buf_init(&m.reactions, MAX_REACTION_TEXT_BYTES);
     enum err e = insert_reactions(tx, o, at, &m, seed_message_reaction_count(o, guild, j));
     struct str reactions = buf_move_to_arena(&m.reactions, tx_arena(tx));
-    struct message made = message_make_text_only(m.id, m.channel_id, seed_user_id(o, author),
-                                                 seed_message_text(o, guild, j));
+    struct message made = message_row_from_text(m.id, m.channel_id, seed_user_id(o, author),
+                                                seed_message_text(o, guild, j));
     return e ? e
              : tx_exec(tx, ADD_MESSAGE,
                        BIND(v_id(m.id), v_id(m.channel_id), v_id(made.author_id),

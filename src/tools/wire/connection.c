@@ -33,7 +33,7 @@ static bool fingerprint_matches(const SSL *ssl, const char *pin)
 {
     X509 *certificate = SSL_get1_peer_certificate(ssl);
     char actual[TLS_FINGERPRINT_TEXT] = "";
-    bool fits = certificate && tls_certificate_fingerprint(certificate, actual) &&
+    bool fits = certificate && tls_format_certificate_fingerprint(certificate, actual) &&
                 strcasecmp(actual, pin) == 0;
 
     X509_free(certificate);

@@ -112,7 +112,7 @@ static enum err ring_call(struct call *call)
         struct voice_state s;
 
         e = voice_state_find(call->tx, 0, user_id, &s);
-        if (!e && voice_state_channel_id(&s) == id)
+        if (!e && voice_state_get_channel_id(&s) == id)
             continue; /* the user is already in the call */
         if (!e || e == ERR_UNKNOWN_VOICE_STATE)
             e = voice_call_add_ringing_user(call->tx, id, user_id);

@@ -157,13 +157,13 @@ enum err voice_call_on_leave(struct call *call, const struct voice_state *was)
     struct voice_call running;
     int64_t participants, cameras;
 
-    if (voice_state_guild_id(was))
+    if (voice_state_get_guild_id(was))
         return OK;
-    enum err e =
-        count_voice_participants(call->tx, voice_state_channel_id(was), &participants, &cameras);
+    enum err e = count_voice_participants(call->tx, voice_state_get_channel_id(was), &participants,
+                                          &cameras);
     if (e || participants)
         return e;
-    e = voice_call_find(call->tx, voice_state_channel_id(was), &running);
+    e = voice_call_find(call->tx, voice_state_get_channel_id(was), &running);
     return e ? (e == ERR_UNKNOWN_CHANNEL ? OK : e) : finish_and_free_call(call, &running);
 }
 

@@ -39,7 +39,7 @@ static void refuse_invalid_animation_id(struct form *form, const struct json_pat
     struct json_path kind = json_path_key(here, STR("animation_type"));
     struct json_path at = json_path_key(here, STR("animation_id"));
 
-    if (!form_has_error_at(form, &kind) && !form_has_error_at(form, &at) &&
+    if (!form_has_error_at_path(form, &kind) && !form_has_error_at_path(form, &at) &&
         in->animation_type == EFFECT_BASIC && in->animation_id != 0)
         form_add_error(form, &at, FORM_NUMBER_MAX, 0LL);
 }
@@ -119,7 +119,7 @@ static const struct rate_limit effect_limit = { .name = "voice-effects",
 
 static bool all_accounts_are_premium = true;
 
-void voice_effects_configure(bool everybody_is_premium)
+void voice_effects_set_everybody_is_premium(bool everybody_is_premium)
 {
     all_accounts_are_premium = everybody_is_premium;
 }
@@ -135,7 +135,7 @@ static enum err require_audible_in_voice(struct call *call)
     if (!(call->target.permissions & PERMISSION(CONNECT)))
         return ERR_MISSING_ACCESS;
     enum err e = voice_state_find(call->tx, c->guild_id.value, call->caller->id, &s);
-    if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_state_channel_id(&s) != c->id))
+    if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_state_get_channel_id(&s) != c->id))
         return ERR_EFFECT_NOT_IN_VOICE;
     return e ? e : s.mute || s.deaf || s.suppress ? ERR_EFFECT_SILENCED : OK;
 }

@@ -118,7 +118,7 @@ static void on_voice_rooms_without_nodes_read(struct call *call, enum err e, voi
     on_voice_rooms_assigned_to_nodes(call, e, arg);
 }
 
-void voice_room_node_watch_on_second_tick(struct room_owner_watch *w)
+void voice_room_node_watch_run_every_second(struct room_owner_watch *w)
 {
     if (!w || w->running || w->closing || api_is_draining(w->api))
         return;

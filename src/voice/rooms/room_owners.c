@@ -34,7 +34,7 @@ static bool has_other_nodes(const struct call *call)
  * the operator carries all rooms. */
 static bool voice_rooms_have_owner_nodes(const struct call *call)
 {
-    return has_other_nodes(call) && (relay_endpoint || !voice_regions_endpoint_pattern());
+    return has_other_nodes(call) && (relay_endpoint || !voice_regions_get_endpoint_pattern());
 }
 
 static uint32_t identity_of_this_node(const struct call *call)
@@ -165,7 +165,7 @@ enum err find_voice_endpoint_of_room(struct call *call, snowflake room_id, struc
     struct voice_node owner;
 
     if (!voice_rooms_have_owner_nodes(call)) {
-        struct str named = voice_region_endpoint(call->arena, region);
+        struct str named = voice_region_get_endpoint(call->arena, region);
 
         *ret = named.p ? named : str_of(relay_endpoint);
         return OK;
@@ -206,8 +206,8 @@ enum err voice_room_release_node_on_last_leave(struct call *call, const struct v
 {
     if (!has_other_nodes(call))
         return OK;
-    return tx_exec(call->tx, DELETE_OWNER_OF_EMPTY_ROOM, BIND(v_id(voice_state_channel_id(was))),
-                   NULL);
+    return tx_exec(call->tx, DELETE_OWNER_OF_EMPTY_ROOM,
+                   BIND(v_id(voice_state_get_channel_id(was))), NULL);
 }
 
 /* --- rooms without a live owner ------------------------------------------------------- */

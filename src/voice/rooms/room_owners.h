@@ -28,7 +28,7 @@ struct room_owner_watch;
 struct room_owner_watch *voice_room_node_watch_new(struct api *api, struct loop *loop);
 void voice_room_node_watch_free(struct room_owner_watch *w); /* accepts NULL */
 /* Call every second on the loop. */
-void voice_room_node_watch_on_second_tick(struct room_owner_watch *w);
+void voice_room_node_watch_run_every_second(struct room_owner_watch *w);
 /* voice_room_node_watch_accept_rooms makes this node accept rooms, at the given endpoint.
  * voice_room_node_watch_hand_over_rooms moves the rooms of this node to other nodes. Both block, so
  * they must not be called on an event loop. */

@@ -97,7 +97,7 @@ static enum err read_voice_room(struct tx *tx, const struct channel *c,
     return e;
 }
 
-static bool caller_can_view_voice_channel(const struct permission_input *who,
+static bool caller_can_view_voice_channel(const struct permission_computation_input *who,
                                           const struct channel *c)
 {
     const struct list *o = &c->permission_overwrites.value;
@@ -106,8 +106,9 @@ static bool caller_can_view_voice_channel(const struct permission_input *who,
            PERMISSION(VIEW_CHANNEL);
 }
 
-enum err read_visible_voice_rooms(struct tx *tx, const struct permission_input *who,
-                                  const struct list *channels, struct list *ret)
+enum err read_visible_voice_channel_statuses(struct tx *tx,
+                                             const struct permission_computation_input *who,
+                                             const struct list *channels, struct list *ret)
 {
     struct channel *c = channels->items;
     struct list rooms = { 0 };
@@ -176,8 +177,8 @@ static const char START_ROOM[] =
 
 enum err voice_room_on_join(struct call *call, const struct voice_state *s)
 {
-    struct voice_channel_status room = { .id = voice_state_channel_id(s),
-                                         .guild_id = voice_state_guild_id(s) };
+    struct voice_channel_status room = { .id = voice_state_get_channel_id(s),
+                                         .guild_id = voice_state_get_guild_id(s) };
     int64_t now = clock_s(), changed;
 
     if (!room.guild_id)
@@ -199,10 +200,10 @@ static enum err update_room_after_leave(struct call *call, const struct voice_st
     struct rows row;
     bool found;
 
-    if (!voice_state_guild_id(was))
+    if (!voice_state_get_guild_id(was))
         return OK;
-    enum err e =
-        tx_one(call->tx, FIND_EMPTY_ROOM, BIND(v_id(voice_state_channel_id(was))), &row, &found);
+    enum err e = tx_one(call->tx, FIND_EMPTY_ROOM, BIND(v_id(voice_state_get_channel_id(was))),
+                        &row, &found);
     if (e || !found)
         return e;
     voice_room_from_row(&row, &room);
@@ -236,7 +237,7 @@ static enum err check_status_permission(struct call *call)
     if (call->target.permissions & PERMISSION(MANAGE_CHANNELS))
         return OK;
     enum err e = voice_state_find(call->tx, c->guild_id.value, call->caller->id, &s);
-    if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_state_channel_id(&s) != c->id))
+    if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_state_get_channel_id(&s) != c->id))
         return call_get_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
     return e;
 }

@@ -38,8 +38,8 @@ enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id)
  * speaker, because most users are listeners. */
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was)
 {
-    return voice_state_guild_id(was) && !was->suppress
-               ? stage_schedule_close_if_silent(call, voice_state_channel_id(was))
+    return voice_state_get_guild_id(was) && !was->suppress
+               ? stage_schedule_close_if_silent(call, voice_state_get_channel_id(was))
                : OK;
 }
 

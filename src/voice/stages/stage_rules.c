@@ -25,7 +25,7 @@ uint64_t stage_request_needed_permissions(const struct voice_state *s,
     return needs;
 }
 
-bool stage_request_time_is_acceptable(int64_t at, int64_t now)
+bool stage_request_to_speak_time_is_valid(int64_t at, int64_t now)
 {
     return at >= now - CLOCK_SKEW_US;
 }
@@ -50,7 +50,8 @@ void stage_voice_state_request_apply(struct voice_state *s,
 
 /* Applies a moderator's change. A user whom the moderator unsuppresses gets an invitation with the
  * current time, even if he was a speaker before. A bot gets no invitation. */
-void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now)
+void stage_apply_moderator_suppress_change(struct voice_state *s, bool suppress, bool bot,
+                                           int64_t now)
 {
     s->suppress = suppress;
     s->request_to_speak_timestamp = suppress || bot ? no_time : (struct opt_int){ GIVEN, now };

@@ -16,10 +16,11 @@ struct stage_voice_state_request {
 uint64_t stage_request_needed_permissions(const struct voice_state *s,
                                           const struct stage_voice_state_request *request);
 /* Returns whether the time of a request to speak is now or later, with a small clock skew. */
-bool stage_request_time_is_acceptable(int64_t at, int64_t now);
+bool stage_request_to_speak_time_is_valid(int64_t at, int64_t now);
 void stage_voice_state_request_apply(struct voice_state *s,
                                      const struct stage_voice_state_request *request, int64_t now);
 /* Applies a moderator's change to a member: a user is invited to speak, a bot just speaks. */
-void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now);
+void stage_apply_moderator_suppress_change(struct voice_state *s, bool suppress, bool bot,
+                                           int64_t now);
 
 #endif

@@ -179,14 +179,14 @@ static enum err check_stream_video_file(struct call *call)
     return pass_upload_to_next_stage(call, bytes, extension);
 }
 
-enum err prepare_stream_preview(struct call *call)
+enum err schedule_storing_stream_preview(struct call *call)
 {
     call->read = check_stream_preview_image;
     call->compute = store_uploaded_bytes;
     return OK;
 }
 
-enum err prepare_stream_video(struct call *call)
+enum err schedule_storing_stream_video(struct call *call)
 {
     call->read = check_stream_video_file;
     call->compute = store_uploaded_bytes;

@@ -10,7 +10,7 @@
 
 /* A friend of the streamer in the guild, with the data for computing the friend's permissions. */
 struct friend_to_notify {
-    struct permission_input permissions_of;
+    struct permission_computation_input permissions_of;
     struct list roles;       /* snowflakes */
     bool wants_notification; /* stream_notifications_enabled */
 };

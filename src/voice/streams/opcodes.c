@@ -80,8 +80,8 @@ static enum err find_state_of_session(struct call *call, const struct session_op
 {
     enum err e = voice_state_find(call->tx, guild_id, o->caller.id, ret);
 
-    *ret_present =
-        !e && voice_state_channel_id(ret) == channel_id && str_eq(ret->session_id, o->session_id);
+    *ret_present = !e && voice_state_get_channel_id(ret) == channel_id &&
+                   str_eq(ret->session_id, o->session_id);
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 

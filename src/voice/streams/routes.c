@@ -129,7 +129,7 @@ static const struct route routes[] = {
         .max_body = 2 * 1024 * 1024,
         .status = 204,
         .admit = require_stream_owner,
-        .prepare = prepare_stream_preview,
+        .prepare = schedule_storing_stream_preview,
         .handle = upload_stream_preview,
     },
     {
@@ -143,7 +143,7 @@ static const struct route routes[] = {
         .max_upload = 9 * 1024 * 1024,
         .status = 204,
         .admit = require_stream_owner,
-        .prepare = prepare_stream_video,
+        .prepare = schedule_storing_stream_video,
         .handle = upload_stream_video,
     },
     {
@@ -169,6 +169,6 @@ const struct domain streams_domain = {
         &(const struct hook_listeners){
             .voice_left = streams_on_voice_leave,
             .voice_permissions_check = streams_on_permission_change,
-            .voice_state_changed = streams_on_voice_change,
+            .voice_state_changed = streams_on_voice_state_change,
         },
 };

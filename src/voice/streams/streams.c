@@ -107,8 +107,9 @@ void stream_token_derive(const struct api *api, const struct stream_participant 
 /* Returns a participant's state for the relay: only the owner may send media, and only while the
  * stream is not paused and the owner is not suppressed. A muted owner may send video without audio.
  */
-struct relay_voice_state stream_state_for_relay(const struct stream *s,
-                                                const struct stream_participant *p, bool there)
+struct relay_voice_state stream_make_relay_voice_state(const struct stream *s,
+                                                       const struct stream_participant *p,
+                                                       bool there)
 {
     bool sends_media = p->user_id == s->key.owner_id && !s->paused && !p->voice.is_not_speaker;
     struct relay_voice_state f = {
@@ -131,7 +132,7 @@ struct relay_voice_state stream_state_for_relay(const struct stream *s,
 static void send_participant_to_relay(struct call *call, const struct stream *s,
                                       const struct stream_participant *p, bool there)
 {
-    struct relay_voice_state fact = stream_state_for_relay(s, p, there);
+    struct relay_voice_state fact = stream_make_relay_voice_state(s, p, there);
 
     call_record_voice_state_change(call, &fact);
 }
@@ -297,7 +298,7 @@ static enum err end_stream_of_user(struct call *call, const struct voice_state *
     struct stream s;
     enum err e = stream_find_by_owner(call->tx, was->user_id, &s);
 
-    if (e || s.key.channel_id != voice_state_channel_id(was))
+    if (e || s.key.channel_id != voice_state_get_channel_id(was))
         return ignore_unknown_stream(e);
     return stream_end_and_emit(call, &s, STREAM_ENDED);
 }
@@ -313,7 +314,7 @@ enum err streams_on_voice_leave(struct call *call, const struct voice_state *was
         struct stream s;
 
         e = stream_find_by_owner(call->tx, ((const snowflake *)owners.items)[i], &s);
-        if (!e && s.key.channel_id == voice_state_channel_id(was))
+        if (!e && s.key.channel_id == voice_state_get_channel_id(was))
             e = stream_remove_viewer(call, &s, was->user_id, STREAM_ENDED);
         e = ignore_unknown_stream(e);
     }
@@ -333,8 +334,8 @@ static enum err update_participant_in_stream(struct call *call, const struct voi
     struct stream s;
     enum err e = stream_find_by_owner(call->tx, owner_id, &s);
 
-    if (!e && (s.key.guild_id != voice_state_guild_id(state) ||
-               s.key.channel_id != voice_state_channel_id(state)))
+    if (!e && (s.key.guild_id != voice_state_get_guild_id(state) ||
+               s.key.channel_id != voice_state_get_channel_id(state)))
         return OK;
     if (!e)
         e = stream_participant_find(call->tx, owner_id, state->user_id, &part);
@@ -345,7 +346,7 @@ static enum err update_participant_in_stream(struct call *call, const struct voi
     return OK;
 }
 
-enum err streams_on_voice_change(struct call *call, const struct voice_state *s)
+enum err streams_on_voice_state_change(struct call *call, const struct voice_state *s)
 {
     struct list owners;
     enum err e = list_streams_of_user(call->tx, s->user_id, &owners);

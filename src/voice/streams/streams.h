@@ -77,8 +77,9 @@ enum err stream_remove_viewer(struct call *call, const struct stream *s, snowfla
 
 /* Returns the state of a participant for the relay, with the media that he may send. If `there` is
  * false, he has left the stream. */
-struct relay_voice_state stream_state_for_relay(const struct stream *s,
-                                                const struct stream_participant *p, bool there);
+struct relay_voice_state stream_make_relay_voice_state(const struct stream *s,
+                                                       const struct stream_participant *p,
+                                                       bool there);
 void stream_token_derive(const struct api *api, const struct stream_participant *p,
                          unsigned char ret[VOICE_TOKEN_SIZE]);
 /* Returns the channel id that identifies the stream's room in voice connections. */
@@ -92,7 +93,7 @@ static inline snowflake stream_rtc_channel_id(const struct stream *s)
 enum err streams_on_voice_leave(struct call *call, const struct voice_state *was);
 enum err streams_on_permission_change(struct call *call, const struct voice_state_permissions *r);
 /* Hook: applies mute, deafen and suppress of a voice state to the user's streams. */
-enum err streams_on_voice_change(struct call *call, const struct voice_state *s);
+enum err streams_on_voice_state_change(struct call *call, const struct voice_state *s);
 
 /* --- opcodes.c: op 18 to 22 ----------------------------------------------------------- */
 
@@ -114,10 +115,10 @@ enum err stream_find_by_path(struct call *call, struct stream *ret);
 
 extern const struct type stream_preview_body, stream_preview_reply, stream_video_body;
 
-enum err prepare_stream_preview(struct call *call);
+enum err schedule_storing_stream_preview(struct call *call);
 enum err upload_stream_preview(struct call *call);
 enum err get_stream_preview(struct call *call);
-enum err prepare_stream_video(struct call *call);
+enum err schedule_storing_stream_video(struct call *call);
 enum err upload_stream_video(struct call *call);
 /* Deletes the files of a stream that has ended. */
 enum err stream_delete_files(struct call *call, const struct stream *s);

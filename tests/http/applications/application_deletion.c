@@ -36,16 +36,18 @@ static void deleting_an_application_deletes_its_bot_and_integrations(struct worl
     discard_received(w);
     expect_status(client_post(ada, NULL, APPS "/%s/delete", id), 204);
 
-    struct audience managers = audience_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
+    struct audience managers =
+        audience_of_members_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
     struct audience all = audience_of_guild(id_of(guild));
     expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", guild);
     expect_received(w, managers, "INTEGRATION_DELETE", "{'guild_id': '%s', 'application_id': '%s'}",
                     guild, id);
     expect_received(w, all, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}",
                     guild, id);
-    expect_received(
-        w, audience_with_permission(id_of(guild), id_of(channel), PERMISSION(MANAGE_WEBHOOKS)),
-        "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", guild, channel);
+    expect_received(w,
+                    audience_of_members_with_permission(id_of(guild), id_of(channel),
+                                                        PERMISSION(MANAGE_WEBHOOKS)),
+                    "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", guild, channel);
     expect_received(w, all, "GUILD_ROLE_DELETE", "{'guild_id': '%s'}", guild);
     expect_received(w, all, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}", guild);
     expect_nothing_received(w);

@@ -62,13 +62,14 @@ static void blocked_message_is_not_stored_but_recorded_in_audit_log(struct world
 
     expect_error(a, 400, 200000);
     expect_received(
-        w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        w, audience_of_members_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
         "GUILD_AUDIT_LOG_ENTRY_CREATE",
         "{'action_type': 143, 'user_id': '%s', 'target_id': '%s', 'options': "
         "{'auto_moderation_rule_name': 'Rule', 'auto_moderation_rule_trigger_type': '1', "
         "'channel_id': '%s'}}",
         g.bob->id, g.bob->id, g.v.channel);
-    expect_received(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
+    expect_received(w,
+                    audience_of_members_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
                     "AUTO_MODERATION_ACTION_EXECUTION",
                     "{'guild_id': '%s', 'action': {'type': 1, 'metadata': {}}, 'rule_id': '%s', "
                     "'rule_trigger_type': 1, 'user_id': '%s', 'channel_id': '%s', "
@@ -139,9 +140,11 @@ static void alert_action_posts_a_message_of_type_24(struct world *w)
         g.bob->id, g.v.channel, answer_text(a, "id"));
     const char *alert =
         str_dup_cstring(world_arena(w), dom_at(world_last_event(w, "MESSAGE_CREATE"), "id")->text);
-    expect_received(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 144}");
-    expect_received(w, audience_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
+    expect_received(
+        w, audience_of_members_with_permission(id_of(g.v.id), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 144}");
+    expect_received(w,
+                    audience_of_members_with_permission(id_of(g.v.id), 0, PERMISSION(MANAGE_GUILD)),
                     "AUTO_MODERATION_ACTION_EXECUTION",
                     "{'action': {'type': 2, 'metadata': {'channel_id': '%s'}}, 'message_id': '%s', "
                     "'alert_system_message_id': '%s'}",

@@ -24,7 +24,7 @@ static void invites_disabled_until_blocks_and_unblocks_joining(struct world *w)
     const char *text = answer_text(a, "2.id"),
                *code = answer_text(client_post(h.ada, "{}", "/channels/%s/invites", text), "code");
     struct audience auditors =
-        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+        audience_of_members_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     expect_status(client_patch(h.ada, TEXT(w, "{'safety_alerts_channel_id': '%s'}", text),
                                "/guilds/%s", h.guild),

@@ -17,12 +17,12 @@
 
 static struct audience manager_audience(const char *guild)
 {
-    return audience_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
+    return audience_of_members_with_permission(id_of(guild), 0, PERMISSION(MANAGE_GUILD));
 }
 
 static struct audience auditor_audience(const char *guild)
 {
-    return audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    return audience_of_members_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 }
 
 static void automod_rule_can_be_created_changed_and_deleted(struct world *w)

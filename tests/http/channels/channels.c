@@ -131,7 +131,7 @@ static void audit_log_reason_header_is_stored_in_the_entry(struct world *w)
                                      "X-Audit-Log-Reason: more%20room\r\n",
                                      STR("{\"name\": \"new\"}"));
     expect_status(a, 201);
-    expect_received(w, audience_with_permission(id_of(g), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_received(w, audience_of_members_with_permission(id_of(g), 0, PERMISSION(VIEW_AUDIT_LOG)),
                     "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'reason': 'more room'}");
 }
 

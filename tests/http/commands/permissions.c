@@ -58,10 +58,10 @@ static void command_permissions_can_be_set_read_and_reset(struct world *w)
                               "'permissions': %s}",
                               b.command, b.s.app, b.s.guild, count_permission_rows);
     expect_json(a, "%s", object);
-    expect_received(w, audience_with_permission(guild, 0, PERMISSION(MANAGE_GUILD)),
+    expect_received(w, audience_of_members_with_permission(guild, 0, PERMISSION(MANAGE_GUILD)),
                     "APPLICATION_COMMAND_PERMISSIONS_UPDATE", "%s", object);
     expect_received(w, audience_of_guild(guild), "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{}");
-    expect_received(w, audience_with_permission(guild, 0, PERMISSION(VIEW_AUDIT_LOG)),
+    expect_received(w, audience_of_members_with_permission(guild, 0, PERMISSION(VIEW_AUDIT_LOG)),
                     "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 121}");
     expect_json(client_get(b.s.bot, "%s", b.path), "%s", object);
     expect_json(client_get(b.s.bot, "%s/permissions", b.s.local), "[%s]", object);
@@ -73,7 +73,7 @@ static void command_permissions_can_be_set_read_and_reset(struct world *w)
         200);
     expect_nothing_received(w);
     expect_json(client_put(b.s.ada, "{'permissions': []}", "%s", b.path), "{'permissions': []}");
-    expect_received(w, audience_with_permission(guild, 0, PERMISSION(MANAGE_GUILD)),
+    expect_received(w, audience_of_members_with_permission(guild, 0, PERMISSION(MANAGE_GUILD)),
                     "APPLICATION_COMMAND_PERMISSIONS_UPDATE", "{'permissions': []}");
     expect_error(client_get(b.s.ada, "%s", b.path), 404, 10066);
     expect_json(client_get(b.s.ada, "%s", b.s.global), "[{'version': '%s'}]", b.command);
@@ -306,7 +306,7 @@ static void renaming_or_deleting_a_command_deletes_its_permissions(struct world 
     expect(count_permission_rows(&b) == 1);
     discard_received(w);
     expect_status(client_patch(b.s.bot, "{'name': 'pong'}", "%s/%s", b.s.global, b.command), 200);
-    expect_received(w, audience_with_permission(guild, 0, PERMISSION(MANAGE_GUILD)),
+    expect_received(w, audience_of_members_with_permission(guild, 0, PERMISSION(MANAGE_GUILD)),
                     "APPLICATION_COMMAND_PERMISSIONS_UPDATE", "{'id': '%s', 'permissions': []}",
                     b.command);
     expect(count_permission_rows(&b) == 0);

@@ -40,11 +40,12 @@ static void creating_an_emoji_sends_guild_emojis_update_and_audit_entry(struct w
                 "{'id': '%s', 'name': 'Par_1', 'roles': ['%s'], 'user': {'id': '%s'}, "
                 "'require_colons': true, 'managed': false, 'animated': false, 'available': true}",
                 id, h.role, h.bob->id);
-    expect_received(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                    "{'action_type': 60, 'target_id': '%s', "
-                    "'changes': [{'key': 'name', 'new_value': 'Par_1'}]}",
-                    id);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 60, 'target_id': '%s', "
+        "'changes': [{'key': 'name', 'new_value': 'Par_1'}]}",
+        id);
     expect_received(
         w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
         "{'guild_id': '%s', 'emojis': [{'id': '%s', 'name': 'Par_1', 'roles': ['%s']}]}", h.guild,
@@ -160,11 +161,12 @@ static void emoji_patch_without_changes_sends_no_event(struct world *w)
     expect_json(client_patch(h.ada, TEXT(w, "{'name': 'two', 'roles': ['%s']}", h.role), EMOJI,
                              h.guild, id),
                 "{'id': '%s', 'name': 'two', 'roles': ['%s']}", id, h.role);
-    expect_received(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                    "{'action_type': 61, 'changes': [{'key': 'name', 'old_value': 'one', "
-                    "'new_value': 'two'}, {'key': 'roles', 'old_value': [], 'new_value': ['%s']}]}",
-                    h.role);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 61, 'changes': [{'key': 'name', 'old_value': 'one', "
+        "'new_value': 'two'}, {'key': 'roles', 'old_value': [], 'new_value': ['%s']}]}",
+        h.role);
     expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
                     "{'emojis': [{'name': 'two', 'roles': ['%s']}]}", h.role);
     expect_nothing_received(w);
@@ -184,11 +186,12 @@ static void changing_emojis_of_others_requires_manage_expressions(struct world *
     expect_status(client_patch(cleo, "{'name': 'any'}", EMOJI, h.guild, adas), 200);
     discard_received(w);
     expect_status(client_delete(cleo, EMOJI, h.guild, adas), 204);
-    expect_received(w, audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                    "{'action_type': 62, 'target_id': '%s', "
-                    "'changes': [{'key': 'name', 'old_value': 'any'}]}",
-                    adas);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 62, 'target_id': '%s', "
+        "'changes': [{'key': 'name', 'old_value': 'any'}]}",
+        adas);
     expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_EMOJIS_UPDATE",
                     "{'emojis': [{'id': '%s'}]}", bobs);
     expect_error(client_get(h.ada, EMOJI, h.guild, adas), 404, 10014);

@@ -125,7 +125,7 @@ static void changing_and_deleting_stickers_requires_permission(struct world *w)
         client_patch(bob, "{'name': 'mine', 'description': 'dear to me'}", STICKER, guild, own),
         "{'name': 'mine', 'description': 'dear to me', 'tags': 'wave'}");
     expect_received(
-        w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        w, audience_of_members_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
         "GUILD_AUDIT_LOG_ENTRY_CREATE",
         "{'action_type': 91, 'changes': [{'key': 'name', 'old_value': 'own', 'new_value': "
         "'mine'}, {'key': 'description', 'new_value': 'dear to me'}]}");
@@ -135,8 +135,9 @@ static void changing_and_deleting_stickers_requires_permission(struct world *w)
     expect_status(client_patch(bob, "{'name': 'mine'}", STICKER, guild, own), 200);
     expect_nothing_received(w);
     expect_status(client_delete(bob, STICKER, guild, own), 204);
-    expect_received(w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 92, 'target_id': '%s'}", own);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 92, 'target_id': '%s'}", own);
     expect_received(w, audience_of_guild(id_of(guild)), "GUILD_STICKERS_UPDATE",
                     "{'stickers': [{'id': '%s'}]}", others);
     expect_error(client_get(bob, STICKER, guild, own), 404, 10060);

@@ -220,21 +220,23 @@ static void events_go_only_to_members_with_the_required_permissions(struct world
 
     open_sessions(w, &h);
     snowflake guild = id_of(h.test_guild.id);
-    publish_event_to_loops(&h, EVENT_INVITE_CREATE,
-                           audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
-    expect_event_received_only_by(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
     publish_event_to_loops(
         &h, EVENT_INVITE_CREATE,
-        audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)),
-        "{}");
+        audience_of_members_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
+    expect_event_received_only_by(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
+    publish_event_to_loops(&h, EVENT_INVITE_CREATE,
+                           audience_of_members_with_permission(
+                               guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)),
+                           "{}");
     expect_event_received_only_by(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
     publish_event_to_loops(&h, EVENT_TYPING_START, audience_of_channel_viewers(guild, 12345),
                            "{}"); /* no such channel */
     expect_event_received_only_by(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false,
                                   false);
     /* Some events need no permission for bots. */
-    publish_event_to_loops(&h, EVENT_WEBHOOKS_UPDATE,
-                           audience_with_permission(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
+    publish_event_to_loops(
+        &h, EVENT_WEBHOOKS_UPDATE,
+        audience_of_members_with_permission(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
     expect_event_received_only_by(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
 }
 

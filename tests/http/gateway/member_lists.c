@@ -43,7 +43,7 @@ static struct list_guild create_list_guild(struct world *w)
     conn_beat(h.of_ada);
     conn_beat(h.of_bob);
     /* Lists are sent again after a pause, which starts when the server has read the request. */
-    clock_restart_both_after_stop();
+    clock_restart_wall_and_monotonic();
     return h;
 }
 
@@ -571,7 +571,7 @@ static void subscriptions_to_many_member_lists_change_in_batches(struct world *w
         insert_channels(&m, h);
     m.gate = conn_session(m.ada, PLAIN, "");
     conn_beat(m.gate);
-    clock_restart_both_after_stop(); /* as in create_list_guild() */
+    clock_restart_wall_and_monotonic(); /* as in create_list_guild() */
     subscribe_to_member_lists_of_all_channels(&m);
     expect_member_list_updates(m.gate, MANY_LISTS);
     /* Another overwrite of one channel changes its list; all others stay as they are. */

@@ -368,7 +368,7 @@ static void expired_gif_selections_are_deleted_in_batches(struct world *w)
     select_gif(w, "ada", "a", "crowd");
     world_count_choices(w);
     expect(store_count(w, "select count(*) from gif_picks") == 1101);
-    clock_restart_both_after_stop(); /* one step per second */
+    clock_restart_wall_and_monotonic(); /* one step per second */
     world_wait(w, 8 * 24 * 3600);
     expect_number(w, 0, "select count(*) from gif_picks");
     expect_number(w, 0, "select count(*) from gif_term_users");

@@ -116,7 +116,7 @@ static void managers_can_change_the_discovery_entry_with_audit(struct world *w)
     struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct client *eve = world_client(w, "eve");
     struct audience auditors =
-        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+        audience_of_members_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     expect_json(client_get(h.bob, METADATA, h.guild),
                 "{'guild_id': '%s', 'primary_category_id': 0, 'keywords': null, "

@@ -258,9 +258,10 @@ static void changing_a_guild_sends_guild_update_and_audit_entry(struct world *w)
         "'premium_progress_bar_enabled': true, 'roles': [{'name': '@everyone'}, {'name': "
         "'helpers'}]}";
     expect_json(a, "%s", changed);
-    expect_received(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                    "{'action_type': 1, 'user_id': '%s', 'target_id': '%s'}", p.bob->id, p.guild);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1, 'user_id': '%s', 'target_id': '%s'}",
+        p.bob->id, p.guild);
     expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "%s", changed);
     expect_nothing_received(w);
     expect_json(client_get(p.ada, "/guilds/%s", p.guild), "%s", changed);
@@ -440,8 +441,9 @@ static void owner_can_transfer_the_guild_to_a_member(struct world *w)
     struct answer a =
         client_patch(p.ada, TEXT(w, "{'owner_id': '%s'}", p.bob->id), "/guilds/%s", p.guild);
     expect_json(a, "{'owner_id': '%s'}", p.bob->id);
-    expect_received(w, audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_received(
+        w, audience_of_members_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
     expect_received(w, audience_of_guild(id_of(p.guild)), "GUILD_UPDATE", "{'owner_id': '%s'}",
                     p.bob->id);
     expect_error(client_patch(p.ada, "{'name': 'Mine'}", "/guilds/%s", p.guild), 403, 50013);

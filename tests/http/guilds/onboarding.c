@@ -9,7 +9,7 @@
 
 static struct audience auditor_audience(const char *guild)
 {
-    return audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    return audience_of_members_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 }
 
 /* Inserts text channels 501 to 507. */

@@ -10,7 +10,8 @@
 static void expect_audit_entry(struct ranks *r, int action, const char *target)
 {
     expect_received(
-        r->ada->world, audience_with_permission(id_of(r->guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        r->ada->world,
+        audience_of_members_with_permission(id_of(r->guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
         "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': %d, 'target_id': '%s'}", action, target);
 }
 

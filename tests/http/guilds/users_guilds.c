@@ -234,7 +234,7 @@ static void audit_log_entries_contain_options_of_their_action(struct world *w)
 {
     struct server_loop p = world_home(w, PERMISSION(VIEW_CHANNEL));
     struct audience auditors =
-        audience_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+        audience_of_members_with_permission(id_of(p.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     const char *c =
         answer_text(client_post(p.ada, "{'name': 'x'}", "/guilds/%s/channels", p.guild), "id");
     const char *said[3];

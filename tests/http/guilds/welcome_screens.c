@@ -14,7 +14,7 @@ static void welcome_screen_can_be_set_shown_and_disabled(struct world *w)
     struct server_loop h = world_home(w, 0);
     const char *channel = create_text_channel(h.ada, h.guild), *code;
     struct audience auditors =
-        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+        audience_of_members_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     expect_error(client_get(h.ada, SCREEN, h.guild), 404, 10069);
     discard_received(w);

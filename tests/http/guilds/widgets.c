@@ -11,7 +11,7 @@ static void enabled_widget_shows_channels_and_online_members(struct world *w)
 {
     struct server_loop h = world_home(w, PERMISSION(MANAGE_GUILD));
     struct audience auditors =
-        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+        audience_of_members_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
     const char *text = answer_text(a, "2.id"), *voice = answer_text(a, "3.id");
 
@@ -23,9 +23,10 @@ static void enabled_widget_shows_channels_and_online_members(struct world *w)
                              h.guild),
                 "{'enabled': true, 'channel_id': '%s'}", text);
     expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
-    expect_received(
-        w, audience_with_permission(id_of(h.guild), id_of(text), PERMISSION(MANAGE_CHANNELS)),
-        "INVITE_CREATE", "{'channel_id': '%s', 'max_age': 0}", text);
+    expect_received(w,
+                    audience_of_members_with_permission(id_of(h.guild), id_of(text),
+                                                        PERMISSION(MANAGE_CHANNELS)),
+                    "INVITE_CREATE", "{'channel_id': '%s', 'max_age': 0}", text);
     expect_received(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
     expect_received(w, audience_of_guild(id_of(h.guild)), "GUILD_UPDATE",
                     "{'widget_enabled': true, 'widget_channel_id': '%s'}", text);

@@ -70,15 +70,18 @@ static void removing_an_app_integration_removes_bot_webhooks_commands(struct wor
                     "{'id': '%s', 'guild_id': '%s', 'application_id': '%s'}", s.id, s.guild, s.app);
     expect_received(w, guild, "GUILD_MEMBER_REMOVE", "{'guild_id': '%s', 'user': {'id': '%s'}}",
                     s.guild, s.app);
-    expect_received(
-        w, audience_with_permission(id_of(s.guild), id_of(s.channel), PERMISSION(MANAGE_WEBHOOKS)),
-        "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", s.guild, s.channel);
+    expect_received(w,
+                    audience_of_members_with_permission(id_of(s.guild), id_of(s.channel),
+                                                        PERMISSION(MANAGE_WEBHOOKS)),
+                    "WEBHOOKS_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", s.guild,
+                    s.channel);
     expect_received(w, guild, "GUILD_ROLE_DELETE", "{'guild_id': '%s', 'role_id': '%s'}", s.guild,
                     s.role);
     expect_received(w, guild, "GUILD_APPLICATION_COMMAND_INDEX_UPDATE", "{'guild_id': '%s'}",
                     s.guild);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
     expect_nothing_received(w);
 
     expect(store_count(w, "select count(*) from integrations") == 0);
@@ -119,8 +122,9 @@ static void removing_a_platform_integration_deletes_its_role(struct world *w)
     expect(!dom_at(world_last_event(w, "INTEGRATION_DELETE"), "application_id"));
     expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
                     role);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82}");
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82}");
     expect_nothing_received(w);
     expect_error(client_delete(s.bob, INTEGRATIONS "/%s", s.guild, id), 404, 10005);
 }

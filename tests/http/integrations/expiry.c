@@ -60,9 +60,10 @@ static void expired_subscription_removes_the_role_after_grace_period(struct worl
     expect_number(w, 0, "select count(*) from member_roles");
     expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
                     "{'user': {'id': '%s'}, 'roles': []}", s.bob->id);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                    "{'action_type': 25, 'user_id': null, 'target_id': '%s'}", s.bob->id);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 25, 'user_id': null, 'target_id': '%s'}",
+        s.bob->id);
     expect_nothing_received(w);
     expect(is_member(s.guild, s.bob));
     expect(store_count(w, "select count(*) from integration_members where lapsed_at > 0") == 0);
@@ -92,8 +93,9 @@ static void expired_subscription_kicks_members_if_so_configured(struct world *w)
     expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
                     "{'guild_id': '%s', 'user': {'id': '%s'}}", s.guild, s.bob->id);
     expect_event(s.bob, "GUILD_DELETE", "{'id': '%s'}", s.guild);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20, 'user_id': null}");
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20, 'user_id': null}");
     expect_nothing_received(w);
     expect(store_count(w, "select count(*) from integration_members") == 0);
 }

@@ -283,9 +283,9 @@ static void creating_an_integration_creates_a_role_and_sends_events(struct world
     const struct dom *role = world_last_event(w, "GUILD_ROLE_CREATE");
     expect(str_eq(dom_at(role, "role.tags.integration_id")->text, dom_at(made, "id")->text));
     expect(str_eq(dom_at(role, "role.id")->text, dom_at(made, "role_id")->text));
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 80, 'user_id': '%s'}",
-                    s.ada->id);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 80, 'user_id': '%s'}", s.ada->id);
     /* The first sync starts by itself. */
     expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 1");
     expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
@@ -430,8 +430,9 @@ static void changing_an_integration_sends_integration_update(struct world *w)
         "{'id': '%s', 'guild_id': '%s', 'expire_behavior': 1, 'expire_grace_period': 30, "
         "'enable_emoticons': true}",
         id, s.guild);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81, 'target_id': '%s'}", id);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81, 'target_id': '%s'}", id);
     /* Unchanged fields send no event. */
     expect_status(client_patch(s.bob, "{'expire_behavior': 1, 'expire_grace_period': null}",
                                INTEGRATIONS "/%s", s.guild, id),

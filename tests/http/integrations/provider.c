@@ -299,8 +299,9 @@ static void failed_sync_leaves_the_integrations_members_unchanged(struct world *
         provider.provider_mode = bad[i];
         discard_received(w);
         sync_now(s.ada, s.guild, id);
-        expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+        expect_received(
+            w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+            "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
         expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
         expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE", "{'syncing': true}");
         expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");

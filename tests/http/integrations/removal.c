@@ -70,8 +70,9 @@ static void large_integration_is_removed_in_batches(struct world *w)
                     s.guild);
     expect_received(w, MANAGERS(s.guild), "INTEGRATION_DELETE", "{'id': '%s', 'guild_id': '%s'}",
                     s.id, s.guild);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
     expect_integration_is_removed(w);
     expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
                     s.role);

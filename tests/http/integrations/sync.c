@@ -42,8 +42,9 @@ static void sync_gives_subscribers_the_integrations_role(struct world *w)
     subscribe(w, PLATFORM_A, "streamer", "bob");
     subscribe(w, PLATFORM_A, "streamer", "somebody-else");
     sync_now(s.ada, s.guild, s.id);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81}");
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81}");
     expect_received(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}",
                     s.guild);
     expect_received(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",

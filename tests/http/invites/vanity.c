@@ -14,7 +14,7 @@ static void vanity_code_can_be_set_used_and_removed(struct world *w)
     struct server_loop h = world_home(w, 0);
     struct client *eve = world_client(w, "eve");
     struct audience auditors =
-        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+        audience_of_members_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
 
     insert_vanity_feature(w, h.guild);
     discard_received(w);

@@ -73,7 +73,8 @@ static void accepting_the_rules_ends_the_pending_state(struct world *w)
 {
     struct screened_guild s = create_screened_guild(w, RULES);
     const char *guild = s.test_guild.id;
-    struct audience reviewers = audience_with_permission(id_of(guild), 0, PERMISSION(KICK_MEMBERS));
+    struct audience reviewers =
+        audience_of_members_with_permission(id_of(guild), 0, PERMISSION(KICK_MEMBERS));
     struct answer a;
 
     expect_json(client_get(s.eve, "/users/@me/guilds/%s/member", guild), "{'pending': true}");

@@ -47,11 +47,12 @@ static void prune_counts_and_removes_inactive_members(struct world *w)
     expect_event(bob, "GUILD_DELETE", "{'id': '%s'}", guild);
     expect_received(w, audience_of_guild(id_of(guild)), "GUILD_MEMBER_REMOVE",
                     "{'user': {'id': '%s'}, 'guild_id': '%s'}", bob->id, guild);
-    expect_received(w, audience_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                    "{'action_type': 21, 'target_id': null, 'user_id': '%s', 'options': "
-                    "{'delete_member_days': '1', 'members_removed': '1'}}",
-                    ada->id);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 21, 'target_id': null, 'user_id': '%s', 'options': "
+        "{'delete_member_days': '1', 'members_removed': '1'}}",
+        ada->id);
     expect_nothing_received(w);
     expect_error(client_get(ada, "/guilds/%s/members/%s", guild, bob->id), 404, 10007);
     expect_status(client_get(ada, "/guilds/%s/members/%s", guild, cleo->id), 200);

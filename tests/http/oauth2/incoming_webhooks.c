@@ -38,11 +38,13 @@ static void webhook_incoming_scope_creates_a_webhook_with_the_token(struct world
                 "'name': 'App', 'avatar': null, 'guild_id': '%s', 'channel_id': '%s'}}",
                 s.app, s.guild, channel);
     expect_absent(a, "webhook.user");
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 50}");
     expect_received(
-        w, audience_with_permission(id_of(s.guild), id_of(channel), PERMISSION(MANAGE_WEBHOOKS)),
-        "WEBHOOKS_UPDATE", "{'channel_id': '%s'}", channel);
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 50}");
+    expect_received(w,
+                    audience_of_members_with_permission(id_of(s.guild), id_of(channel),
+                                                        PERMISSION(MANAGE_WEBHOOKS)),
+                    "WEBHOOKS_UPDATE", "{'channel_id': '%s'}", channel);
     const char *id = answer_text(a, "webhook.id"), *token = answer_text(a, "webhook.token");
     expect(strstr(answer_text(a, "webhook.url"), TEXT(w, "/api/webhooks/%s/%s", id, token)));
 
@@ -171,11 +173,13 @@ static void reusing_an_authorization_code_deletes_its_webhook(struct world *w)
     discard_received(w);
     expect_json(exchange(&s, code), "{'error': 'invalid_grant'}");
     expect_error(client_get(s.nobody, "/webhooks/%s/%s", id, token), 404, 10015);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 52}");
     expect_received(
-        w, audience_with_permission(id_of(s.guild), id_of(next), PERMISSION(MANAGE_WEBHOOKS)),
-        "WEBHOOKS_UPDATE", "{'channel_id': '%s'}", next);
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 52}");
+    expect_received(w,
+                    audience_of_members_with_permission(id_of(s.guild), id_of(next),
+                                                        PERMISSION(MANAGE_WEBHOOKS)),
+                    "WEBHOOKS_UPDATE", "{'channel_id': '%s'}", next);
     expect_json(client_get(s.bob, "/guilds/%s/audit-logs?action_type=52", s.guild),
                 "{'audit_log_entries': [{'user_id': '%s', 'target_id': '%s'}]}", s.bob->id, id);
     expect_json(client_get(s.bob, "/guilds/%s/webhooks", s.guild), "[{'id': '%s'}]", other);

@@ -184,9 +184,9 @@ static void installing_in_a_guild_adds_the_bot_and_sends_events(struct world *w)
 
     struct audience all = audience_of_guild(id_of(s.guild));
     struct audience managers =
-        audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+        audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
     struct audience auditors =
-        audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+        audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     struct answer guild = client_get(s.bob, "/guilds/%s", s.guild);
     const char *role = answer_text(guild, "roles.1.id");
     int64_t integration = store_count(w, "select id from integrations");
@@ -230,7 +230,7 @@ static void expect_bot_scope_removed(struct world *w, const struct consent *s)
 {
     struct audience all = audience_of_guild(id_of(s->guild));
     struct audience managers =
-        audience_with_permission(id_of(s->guild), 0, PERMISSION(MANAGE_GUILD));
+        audience_of_members_with_permission(id_of(s->guild), 0, PERMISSION(MANAGE_GUILD));
 
     expect_received(w, all, "GUILD_MEMBER_REMOVE", "{'user': {'id': '%s'}}", s->app);
     expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s->guild);
@@ -286,8 +286,8 @@ static void commands_stay_when_the_bot_is_banned_or_leaves(struct world *w)
     install_bot(w, &s);
     expect_status(client_put(s.bob, NULL, "/guilds/%s/bans/%s", s.guild, s.app), 204);
     expect_received(w,
-                    audience_with_permission(id_of(s.guild), 0,
-                                             PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG)),
+                    audience_of_members_with_permission(
+                        id_of(s.guild), 0, PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG)),
                     "GUILD_BAN_ADD", "{}");
     expect_bot_scope_removed(w, &s);
 }
@@ -297,7 +297,7 @@ static void kicking_a_bot_removes_an_app_with_bot_scope_only(struct world *w)
     struct consent s = world_consent(w);
     struct audience all = audience_of_guild(id_of(s.guild));
     struct audience managers =
-        audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+        audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
 
     struct client *bot = install_bot(w, &s);
     world_sql(w, "update integrations set scopes = '[\"bot\"]'");
@@ -400,7 +400,7 @@ static void installing_with_commands_scope_only_adds_no_bot(struct world *w)
                     AUTHORIZE "?client_id=%s&scope=applications.commands", s.app),
         200);
     struct audience managers =
-        audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
+        audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
     expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect_received(w, managers, "INTEGRATION_CREATE", "{'scopes': ['applications.commands']}");
     expect(store_count(w, "select count(*) from members") == 1);
@@ -418,8 +418,9 @@ static void installing_with_commands_scope_only_adds_no_bot(struct world *w)
     expect_received(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
     expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
                     "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28}");
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28}");
     expect_received(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect_received(w, managers, "INTEGRATION_UPDATE",
                     "{'scopes': ['applications.commands', 'bot']}");
@@ -449,8 +450,9 @@ static void installing_again_updates_the_bots_role(struct world *w)
                     INSTALL, s.app),
         200);
     expect_received(w, all, "GUILD_ROLE_UPDATE", "{'role': {'permissions': '16'}}");
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD)),
-                    "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD)),
+        "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect(store_count(w, "select count(*) from roles where managed = 1") == 1);
     expect(store_count(w, "select member_count from guilds") == 2);
 }

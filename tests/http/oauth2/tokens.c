@@ -188,9 +188,9 @@ static void bot_requiring_code_grant_is_installed_by_the_code_exchange(struct wo
     expect_received(w, all, "GUILD_MEMBER_ADD", "{'user': {'id': '%s'}}", s.app);
     expect_received(w, system_viewers(w, s.guild), "MESSAGE_CREATE",
                     "{'type': 7, 'content': '', 'mentions': [], 'author': {'id': '%s'}}", s.app);
-    expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28, 'user_id': '%s'}",
-                    s.bob->id);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 28, 'user_id': '%s'}", s.bob->id);
     expect(store_count(w, "select count(*) from integrations") == 1);
 
     a = client_post(s.bob, "{'authorize': true, 'integration_type': 1}",

@@ -88,8 +88,9 @@ static void scheduled_event_create_update_and_delete_are_dispatched(struct world
                 "'creator': {'id': '%s'}}",
                 f.h.guild, f.h.bob->id, f.h.bob->id);
     expect_absent(a, "user_count");
-    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 100, 'target_id': '%s'}", id);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 100, 'target_id': '%s'}", id);
     expect_received(w, guild, "GUILD_SCHEDULED_EVENT_CREATE", "{'id': '%s', 'auto_start': true}",
                     id);
     expect_received(w, guild, "GUILD_SCHEDULED_EVENT_USER_ADD",
@@ -100,14 +101,16 @@ static void scheduled_event_create_update_and_delete_are_dispatched(struct world
     expect_json(client_get(f.h.ada, EVENTS "?with_user_count=true", f.h.guild),
                 "[{'id': '%s', 'user_count': 1}]", id);
     expect_json(client_patch(f.h.bob, "{'name': 'Run'}", EVENT, f.h.guild, id), "{'name': 'Run'}");
-    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                    "{'action_type': 101, 'changes': [{'key': 'name', 'old_value': 'Walk', "
-                    "'new_value': 'Run'}]}");
+    expect_received(
+        w, audience_of_members_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 101, 'changes': [{'key': 'name', 'old_value': 'Walk', "
+        "'new_value': 'Run'}]}");
     expect_received(w, guild, "GUILD_SCHEDULED_EVENT_UPDATE", "{'id': '%s', 'name': 'Run'}", id);
     expect_status(client_delete(f.h.bob, EVENT, f.h.guild, id), 204);
-    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 102}");
+    expect_received(
+        w, audience_of_members_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 102}");
     expect_received(w, guild, "GUILD_SCHEDULED_EVENT_DELETE", "{'id': '%s', 'name': 'Run'}", id);
     expect_error(client_get(f.h.ada, EVENT, f.h.guild, id), 404, 10070);
     expect(world_number(w, "select count(*) from scheduled_event_users") == 0);
@@ -226,8 +229,9 @@ static void starting_a_stage_event_creates_its_stage_instance(struct world *w)
     const char *stage = answer_text(a, "entity_id");
     expect_json(client_get(f.h.ada, "/stage-instances/%s", f.stage),
                 "{'id': '%s', 'topic': 'Talk', 'guild_scheduled_event_id': '%s'}", stage, id);
-    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 101}");
+    expect_received(
+        w, audience_of_members_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 101}");
     expect_received(w, viewers, "STAGE_INSTANCE_CREATE", "{'id': '%s'}", stage);
     expect_received(w, viewers, "MESSAGE_CREATE", "{'type': 27, 'content': 'Talk'}");
     expect_received(w, viewers, "GUILD_SCHEDULED_EVENT_UPDATE", "{'status': 2, 'entity_id': '%s'}",
@@ -310,9 +314,10 @@ static void recurring_event_skips_canceled_exceptions(struct world *w)
                     EVENT "/exceptions", f.h.guild, id);
     expect_json(a, "{'event_id': '%s', 'is_canceled': true, 'scheduled_start_time': null}", id);
     const char *exception = answer_text(a, "event_exception_id");
-    expect_received(w, audience_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                    "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                    "{'action_type': 200, 'options': {'event_exception_id': '%s'}}", exception);
+    expect_received(
+        w, audience_of_members_with_permission(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+        "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 200, 'options': {'event_exception_id': '%s'}}", exception);
     expect_received(w, audience_of_guild(id_of(f.h.guild)),
                     "GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE",
                     "{'event_exception_id': '%s', 'guild_id': '%s'}", exception, f.h.guild);

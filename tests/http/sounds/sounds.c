@@ -61,7 +61,7 @@ static void sound_can_be_created_changed_and_deleted(struct world *w)
 {
     struct server_loop h = world_home(w, PERMISSION(CREATE_EXPRESSIONS));
     struct audience auditors =
-        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+        audience_of_members_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
     struct answer a = create_sound(h.bob, h.guild, "ding", write_mp3(w, 10));
     const char *id;
 
@@ -124,8 +124,8 @@ static void invalid_or_long_sounds_are_refused(struct world *w)
 static void deleting_an_emoji_removes_it_from_sounds(struct world *w)
 {
     struct server_loop h = world_home(w, 0);
-    struct audience auditors =
-                        audience_with_permission(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+    struct audience auditors = audience_of_members_with_permission(id_of(h.guild), 0,
+                                                                   PERMISSION(VIEW_AUDIT_LOG)),
                     guild = audience_of_guild(id_of(h.guild));
 
     for (int i = 0; i < 2; i++)

@@ -87,13 +87,13 @@ static void moving_a_full_buffer_to_an_arena_marks_the_arena_incomplete(void **s
     buf_init(&b, 3);
     buf_add_lit(&b, "abc");
     assert_str(buf_move_to_arena(&b, arena), "abc");
-    assert_false(arena_is_incomplete(arena));
+    assert_false(arena_has_lost_data(arena));
     assert_int_equal(b.n, 0);
     buf_add_lit(&b, "abcd");
     assert_str(buf_move_to_arena(&b, arena), "");
-    assert_true(arena_is_incomplete(arena));
+    assert_true(arena_has_lost_data(arena));
     arena_reset(arena);
-    assert_false(arena_is_incomplete(arena));
+    assert_false(arena_has_lost_data(arena));
     arena_free(arena);
 }
 

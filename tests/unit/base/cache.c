@@ -125,19 +125,19 @@ static void idle_cache_entries_are_not_found_and_are_freed(void **state)
     static struct cache_kind kind = { .idle_ms = 1000, .free = number_free };
     static struct cache c = { .kind = &kind };
 
-    clock_stop_both_clocks();
+    clock_stop_wall_and_monotonic();
     put(&c, 1, 10, 1);
     put(&c, 2, 20, 1);
-    clock_advance_both_clocks(900 * 1000);
+    clock_advance_wall_and_monotonic(900 * 1000);
     assert_int_equal(find(&c, 1), 10); /* this lookup counts as a use */
-    clock_advance_both_clocks(900 * 1000);
+    clock_advance_wall_and_monotonic(900 * 1000);
     assert_int_equal(find(&c, 1), 10);
     assert_int_equal(find(&c, 2), -1);
     assert_int_equal(freed, 0);
     put(&c, 3, 30, 1);
     assert_int_equal(freed, 1);
     assert_int_equal(last_freed, 20);
-    clock_advance_both_clocks(1100 * 1000);
+    clock_advance_wall_and_monotonic(1100 * 1000);
     assert_int_equal(find(&c, 1), -1);
     put(&c, 4, 40, 1);
     assert_int_equal(freed, 3);
@@ -150,10 +150,10 @@ static void one_cache_put_frees_only_a_few_idle_entries(void **state)
     static struct cache_kind kind = { .idle_ms = 1000, .free = number_free };
     static struct cache c = { .kind = &kind };
 
-    clock_stop_both_clocks();
+    clock_stop_wall_and_monotonic();
     for (int i = 0; i < 100; i++)
         put(&c, i, i, 1);
-    clock_advance_both_clocks(2000 * 1000);
+    clock_advance_wall_and_monotonic(2000 * 1000);
     put(&c, 100, 100, 1);
     assert_in_range(freed, 1, 16);
     for (int i = 0; i < 100; i++)

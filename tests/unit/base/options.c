@@ -250,15 +250,17 @@ static void one_option_can_be_read_before_the_others(void **state)
     (void)state;
     struct option_source source = { "test", "T_", NULL };
 
-    assert_null(options_read_single_value_early("name", &source, NO_FLAGS));
-    assert_null(options_read_single_value_early("name", &source, ARGV("--names", "x", "--name")));
-    assert_string_equal(options_read_single_value_early("name", &source, ARGV("a", "--name", "b")),
-                        "b");
+    assert_null(option_read_value_before_other_options("name", &source, NO_FLAGS));
+    assert_null(
+        option_read_value_before_other_options("name", &source, ARGV("--names", "x", "--name")));
     assert_string_equal(
-        options_read_single_value_early("name", &source, ARGV("--name=c", "--name", "b")), "c");
+        option_read_value_before_other_options("name", &source, ARGV("a", "--name", "b")), "b");
+    assert_string_equal(
+        option_read_value_before_other_options("name", &source, ARGV("--name=c", "--name", "b")),
+        "c");
     setenv("T_NAME", "d", 1);
-    assert_string_equal(options_read_single_value_early("name", &source, ARGV("--names", "x")),
-                        "d");
+    assert_string_equal(
+        option_read_value_before_other_options("name", &source, ARGV("--names", "x")), "d");
 }
 
 static void help_and_sample_file_list_every_option(void **state)
@@ -302,7 +304,7 @@ static const char *stray(const char *variable)
     const char *problem = NULL;
 
     setenv(variable, "x", 1);
-    options_check_environment(lists, others, "STRAY_", arena, &problem);
+    options_check_environment_spelling(lists, others, "STRAY_", arena, &problem);
     unsetenv(variable);
     return problem ? problem : "";
 }

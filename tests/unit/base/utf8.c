@@ -127,14 +127,14 @@ static void utf8_trim_removes_unicode_white_space_at_both_ends(void **state)
 static void truncated_character_at_the_end_is_removed(void **state)
 {
     (void)state;
-    assert_str(utf8_without_incomplete_end(STR("a\xf0\x9f\x98\x80")), "a\xf0\x9f\x98\x80");
-    assert_str(utf8_without_incomplete_end(STR("a\xf0\x9f\x98")), "a");
-    assert_str(utf8_without_incomplete_end(STR("a\xf0\x9f")), "a");
-    assert_str(utf8_without_incomplete_end(STR("a\xf0")), "a");
-    assert_str(utf8_without_incomplete_end(STR("a\xc3\xa9")), "a\xc3\xa9");
-    assert_str(utf8_without_incomplete_end(STR("a\xc3")), "a");
-    assert_str(utf8_without_incomplete_end(STR("abc")), "abc");
-    assert_str(utf8_without_incomplete_end(STR("")), "");
+    assert_str(utf8_drop_incomplete_last_character(STR("a\xf0\x9f\x98\x80")), "a\xf0\x9f\x98\x80");
+    assert_str(utf8_drop_incomplete_last_character(STR("a\xf0\x9f\x98")), "a");
+    assert_str(utf8_drop_incomplete_last_character(STR("a\xf0\x9f")), "a");
+    assert_str(utf8_drop_incomplete_last_character(STR("a\xf0")), "a");
+    assert_str(utf8_drop_incomplete_last_character(STR("a\xc3\xa9")), "a\xc3\xa9");
+    assert_str(utf8_drop_incomplete_last_character(STR("a\xc3")), "a");
+    assert_str(utf8_drop_incomplete_last_character(STR("abc")), "abc");
+    assert_str(utf8_drop_incomplete_last_character(STR("")), "");
 }
 
 int main(void)

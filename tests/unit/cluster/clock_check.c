@@ -23,7 +23,7 @@ static bool beat(struct scene *s, int64_t ahead, bool agrees)
     struct database_clock_sample read_step = make_clock_reading(s, ahead);
     bool jumped = database_clock_jumped(&s->watch, &read_step);
 
-    clock_check_record_database_sample(&s->watch, &read_step, agrees);
+    node_clock_check_record_sample(&s->watch, &read_step, agrees);
     return jumped;
 }
 

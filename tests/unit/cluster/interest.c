@@ -22,31 +22,31 @@ static void nats_subscription_ends_a_minute_after_its_last_key(void **state)
     struct log_entry_address a = { .count = 2, .keys = { 99, key } };
     unsigned part = log_address_get_nats_part_of_key(key);
 
-    assert_false(interest_set_includes_address(i, &a));
-    interest_set_add_key(i, key);
-    interest_set_add_key(i, key);
-    assert_true(interest_set_includes_address(i, &a) && subscribed[part]);
-    interest_set_remove_key(i, key);
-    assert_true(interest_set_includes_address(i, &a));
+    assert_false(interest_set_matches_log_address(i, &a));
+    interest_set_add_guild_or_user(i, key);
+    interest_set_add_guild_or_user(i, key);
+    assert_true(interest_set_matches_log_address(i, &a) && subscribed[part]);
+    interest_set_remove_guild_or_user(i, key);
+    assert_true(interest_set_matches_log_address(i, &a));
     interest_set_end_unused_subscriptions(i, 1);
     interest_set_end_unused_subscriptions(i, 1 + INTEREST_KEEP_MS);
     assert_true(subscribed[part]);
-    interest_set_remove_key(i, key);
-    assert_false(interest_set_includes_address(i, &a));
+    interest_set_remove_guild_or_user(i, key);
+    assert_false(interest_set_matches_log_address(i, &a));
 
     /* A session that comes back within a minute does not begin a new subscription. */
     interest_set_end_unused_subscriptions(i, 10);
     interest_set_end_unused_subscriptions(i, 9 + INTEREST_KEEP_MS);
-    interest_set_add_key(i, key);
+    interest_set_add_guild_or_user(i, key);
     interest_set_end_unused_subscriptions(i, 11 + INTEREST_KEEP_MS);
     assert_int_equal(calls, 1);
-    interest_set_remove_key(i, key);
+    interest_set_remove_guild_or_user(i, key);
     interest_set_end_unused_subscriptions(i, 20);
     interest_set_end_unused_subscriptions(i, 20 + INTEREST_KEEP_MS);
     assert_false(subscribed[part]);
     assert_int_equal(calls, 2);
-    interest_set_remove_key(i, key);
-    assert_false(interest_set_includes_address(i, &a));
+    interest_set_remove_guild_or_user(i, key);
+    assert_false(interest_set_matches_log_address(i, &a));
     interest_set_free(i);
 }
 
@@ -59,14 +59,14 @@ static void keys_that_share_a_nats_subject_are_distinguished(void **state)
     while (log_address_get_nats_part_of_key(other) != log_address_get_nats_part_of_key(one))
         other++;
     struct log_entry_address a = { .count = 1, .keys = { other } };
-    interest_set_add_key(i, one);
-    assert_false(interest_set_includes_address(i, &a));
-    interest_set_add_key(i, other);
-    interest_set_remove_key(i, one);
+    interest_set_add_guild_or_user(i, one);
+    assert_false(interest_set_matches_log_address(i, &a));
+    interest_set_add_guild_or_user(i, other);
+    interest_set_remove_guild_or_user(i, one);
 
     unsigned char parts[LOG_PARTS / 8];
     unsigned part = log_address_get_nats_part_of_key(other), bits = 0;
-    interest_set_copy_parts(i, parts);
+    interest_set_copy_nats_parts(i, parts);
     for (unsigned p = 0; p < LOG_PARTS; p++)
         bits += parts[p / 8] >> p % 8 & 1;
     assert_true(bits == 1 && parts[part / 8] >> part % 8 & 1);

@@ -12,7 +12,7 @@ static struct log_entry_address address_of(struct emitted_event *list)
     struct log_entry f = { .announced = list };
     struct log_entry_address a;
 
-    assert_true(log_address_of_entry(&f, STR("entry"), &a));
+    assert_true(log_address_from_entry(&f, STR("entry"), &a));
     return a;
 }
 
@@ -72,7 +72,7 @@ static void log_entries_that_all_nodes_need_have_no_address(void **state)
     struct log_entry_address a;
 
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        assert_false(log_address_of_entry(&entries[i], STR("entry"), &a));
+        assert_false(log_address_from_entry(&entries[i], STR("entry"), &a));
 }
 
 static void nats_subjects_of_guilds_replace_those_of_users(void **state)

@@ -98,7 +98,7 @@ static size_t insert_entry_of_guild(PGconn *c, struct arena *arena, int64_t posi
     struct str bytes = log_entry_encode(&entry, arena), encoded;
     struct log_entry_address address;
 
-    assert_true(log_address_of_entry(&entry, bytes, &address));
+    assert_true(log_address_from_entry(&entry, bytes, &address));
     encoded = recipients ? str_of(recipients) : log_recipients_encode(&address, arena);
     char number[32];
     snprintf(number, sizeof number, "%lld", (long long)position);

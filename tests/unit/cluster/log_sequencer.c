@@ -146,10 +146,10 @@ static void unreadable_published_entry_is_read_from_the_log(void **state)
     struct log_entry_sink sink = { h, record_delivered_log_entry };
     struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
 
-    log_sequencer_offer_from_nats(l, FIRST, STR("no frame"));
+    log_sequencer_offer_entry_from_nats(l, FIRST, STR("no frame"));
     assert_int_equal(log_sequencer_next_position(l), FIRST);
     offer_frame(l, FIRST + 1, false);
-    log_sequencer_offer_from_nats(l, FIRST, STR("no frame"));
+    log_sequencer_offer_entry_from_nats(l, FIRST, STR("no frame"));
     assert_int_equal(h->count, 0);
     offer_frame(l, FIRST, false);
     assert_int_equal(h->count, 2);
@@ -157,14 +157,14 @@ static void unreadable_published_entry_is_read_from_the_log(void **state)
     assert_int_equal(log_sequencer_unreadable_count(l), 0);
 
     /* The unreadable frame waited behind a missing position when the log was read. */
-    log_sequencer_offer_from_nats(l, FIRST + 3, STR("no frame"));
+    log_sequencer_offer_entry_from_nats(l, FIRST + 3, STR("no frame"));
     offer_frame(l, FIRST + 2, false);
     assert_int_equal(log_sequencer_next_position(l), FIRST + 3);
     offer_frame(l, FIRST + 3, false);
     assert_int_equal(h->count, 4);
 
     /* The position before the frame is aborted; the log contains the frame. */
-    log_sequencer_offer_from_nats(l, FIRST + 5, STR("no frame"));
+    log_sequencer_offer_entry_from_nats(l, FIRST + 5, STR("no frame"));
     offer_frame(l, FIRST + 5, false);
     assert_int_equal(log_sequencer_abort_missing(l, FIRST + 5), 1);
     assert_int_equal(h->count, 5);
@@ -218,14 +218,14 @@ static void entry_with_only_an_address_is_passed_over_unless_it_is_needed(void *
     struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
     struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
 
-    log_sequencer_enable_delivered_record(l);
+    log_sequencer_enable_delivered_list(l);
     needed = false;
     offer_address_of_log_entry(l, FIRST + 1, true); /* not delivered: nobody needs it */
     offer_address_of_log_entry(l, FIRST, false);
     assert_int_equal(passed_over_count, 2);
     assert_int_equal(log_sequencer_next_position(l), FIRST + 2);
     assert_int_equal(h->count, 0);
-    assert_int_equal(log_sequencer_list_delivered(l, delivered), 2);
+    assert_int_equal(log_sequencer_list_delivered_entries(l, delivered), 2);
     assert_true(delivered[1].position == FIRST + 1 && delivered[1].hash == FIRST + 1);
 
     needed = true;

@@ -186,14 +186,14 @@ static void contexts_field_overrides_dm_permission(void **state)
     struct command k = { .contexts = { .given = GIVEN_NULL }, .dm_permission = { GIVEN, true } };
 
     (void)state;
-    assert_int_equal(command_context_bits(&k), IN_GUILD | IN_DM);
+    assert_int_equal(command_get_context_bits(&k), IN_GUILD | IN_DM);
     k.dm_permission.value = false;
-    assert_int_equal(command_context_bits(&k), IN_GUILD);
+    assert_int_equal(command_get_context_bits(&k), IN_GUILD);
     k.contexts = (struct opt_list){ GIVEN, { some, 2 } };
-    assert_int_equal(command_context_bits(&k), IN_DM | IN_PRIVATE);
+    assert_int_equal(command_get_context_bits(&k), IN_DM | IN_PRIVATE);
     k.guild_id = (struct opt_id){ GIVEN, 1 };
-    assert_int_equal(command_context_bits(&k), IN_GUILD);
-    assert_int_equal(command_integration_type_bits(&k), 1);
+    assert_int_equal(command_get_context_bits(&k), IN_GUILD);
+    assert_int_equal(command_get_integration_type_bits(&k), 1);
 }
 
 int main(void)

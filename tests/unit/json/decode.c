@@ -344,10 +344,12 @@ static void errors_in_a_part_of_a_body_have_the_path_of_that_part(void **state)
     void *ret;
 
     form = (struct form){ .arena = arena };
-    assert_int_equal(schema_decode_at(&thing, quoted("{}"), &form, &one, &ret),
+    assert_int_equal(schema_decode_part_of_body(&thing, quoted("{}"), &form, &one, &ret),
                      ERR_INVALID_FORM_BODY);
-    assert_int_equal(schema_decode_at(&thing, quoted("{'name':'abc'}"), &form, &two, &ret), OK);
-    assert_int_equal(schema_decode_at(&thing, quoted("{"), &form, &two, &ret), ERR_INVALID_JSON);
+    assert_int_equal(
+        schema_decode_part_of_body(&thing, quoted("{'name':'abc'}"), &form, &two, &ret), OK);
+    assert_int_equal(schema_decode_part_of_body(&thing, quoted("{"), &form, &two, &ret),
+                     ERR_INVALID_JSON);
     assert_str(form_text(), "{\"one\":{\"name\":{\"_errors\":[{\"code\":\"BASE_TYPE_REQUIRED\","
                             "\"message\":\"This field is required\"}]}}}");
 }

@@ -108,7 +108,7 @@ static int tear_down(void **state)
 static void json_schema_lists_every_field_of_an_object(void **state)
 {
     (void)state;
-    schema_describe_object(&j, &pet_schema);
+    schema_write_json_schema_component(&j, &pet_schema);
     assert_str(
         buf_as_str(&out),
         "{\"type\":\"object\",\"description\":\"An animal.\",\"properties\":{"
@@ -138,9 +138,9 @@ static void json_schema_lists_every_field_of_an_object(void **state)
 static void json_schema_describes_single_types(void **state)
 {
     (void)state;
-    schema_describe(&j, &pet);
-    schema_describe(&j, &pets);
-    schema_describe(&j, &name);
+    schema_write_json_schema(&j, &pet);
+    schema_write_json_schema(&j, &pets);
+    schema_write_json_schema(&j, &name);
     assert_str(buf_as_str(&out),
                "{\"$ref\":\"#/components/schemas/Pet\"},"
                "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Pet\"}},"
@@ -154,14 +154,14 @@ static void json_schema_of_a_loose_enumeration_lists_no_values(void **state)
                                        .choices = modes,
                                        .flags = TYPE_LOOSE_ENUM };
 
-    schema_describe(&j, &loose);
+    schema_write_json_schema(&j, &loose);
     assert_str(buf_as_str(&out), "{\"type\":\"integer\"}");
 }
 
 static void phrase(const struct type *type, const char *expected)
 {
     buf_reset(&out);
-    schema_append_description(&out, type);
+    schema_append_type_in_words(&out, type);
     assert_str(buf_as_str(&out), expected);
 }
 

@@ -100,7 +100,7 @@ static const struct field box_fields[] = {
     { 0 },
 };
 
-static _Thread_local struct checked_object_info checked_text;
+static _Thread_local struct checked_object_text_properties checked_text;
 
 static void box_check(struct form *form, const struct json_path *here, const void *object)
 {
@@ -476,7 +476,7 @@ static void fast_decoder_matches_exactly_the_field_names(void **state_)
 
             schema_decode(&box, json, &form, &value);
             if (f->type->kind != KIND_RAW)
-                assert_int_equal(form_has_error_at(&form, &at),
+                assert_int_equal(form_has_error_at_path(&form, &at),
                                  i == f->name.n || str_is(f->name, "name"));
             form = (struct form){ .arena = arena };
             schema_decode(&box, other, &form, &value);

@@ -39,7 +39,7 @@ static void form_without_errors_is_an_empty_object(void **state)
 {
     (void)state;
     assert_false(form_has_errors(&form));
-    assert_false(form_has_error_at(&form, NULL));
+    assert_false(form_has_error_at_path(&form, NULL));
     assert_str(written(), "{}");
 }
 
@@ -94,12 +94,12 @@ static void form_has_error_at_a_path_and_its_parents(void **state)
     struct json_path b = json_path_key(NULL, STR("b")), below = json_path_key(&zero, STR("x"));
 
     form_add_error(&form, &zero, "X", "m");
-    assert_true(form_has_error_at(&form, NULL));
-    assert_true(form_has_error_at(&form, &a));
-    assert_true(form_has_error_at(&form, &zero));
-    assert_false(form_has_error_at(&form, &one));
-    assert_false(form_has_error_at(&form, &below));
-    assert_false(form_has_error_at(&form, &b));
+    assert_true(form_has_error_at_path(&form, NULL));
+    assert_true(form_has_error_at_path(&form, &a));
+    assert_true(form_has_error_at_path(&form, &zero));
+    assert_false(form_has_error_at_path(&form, &one));
+    assert_false(form_has_error_at_path(&form, &below));
+    assert_false(form_has_error_at_path(&form, &b));
 }
 
 static void form_errors_below_a_path_can_be_removed(void **state)
@@ -111,16 +111,16 @@ static void form_errors_below_a_path_can_be_removed(void **state)
 
     form_add_error(&form, &x, "X", "m");
     form_add_error(&form, &b, "Y", "m");
-    form_remove_errors_at(&form, &c);
-    form_remove_errors_at(&form, &a);
+    form_remove_errors_at_path(&form, &c);
+    form_remove_errors_at_path(&form, &a);
     assert_str(written(), "{\"b\":{\"_errors\":[{\"code\":\"Y\",\"message\":\"m\"}]}}");
-    form_remove_errors_at(&form, &b);
+    form_remove_errors_at_path(&form, &b);
     assert_false(form_has_errors(&form));
 
     /* Parents without other errors are removed, up to the root. */
     form_add_error(&form, &x, "X", "m");
-    form_remove_errors_at(&form, &x);
-    assert_false(form_has_error_at(&form, &a));
+    form_remove_errors_at_path(&form, &x);
+    assert_false(form_has_error_at_path(&form, &a));
     assert_false(form_has_errors(&form));
     assert_int_equal(form.problems, 0);
 }
@@ -141,12 +141,12 @@ static void quoted_values_in_errors_have_at_most_100_code_points(void **state)
 
     for (size_t i = 0; i < sizeof text; i += 2)
         memcpy(text + i, "\xc3\xa9", 2);
-    assert_int_equal(form_quote_value(str_slice(text, 198)).n, 198);
-    assert_int_equal(form_quote_value(str_slice(text, 200)).n, 200);
-    assert_int_equal(form_quote_value(str_slice(text, 202)).n, 200);
-    assert_int_equal(form_quote_value(STR("")).n, 0);
+    assert_int_equal(form_shorten_quoted_value(str_slice(text, 198)).n, 198);
+    assert_int_equal(form_shorten_quoted_value(str_slice(text, 200)).n, 200);
+    assert_int_equal(form_shorten_quoted_value(str_slice(text, 202)).n, 200);
+    assert_int_equal(form_shorten_quoted_value(STR("")).n, 0);
     memset(text, 0x80, sizeof text);
-    assert_int_equal(form_quote_value(str_slice(text, sizeof text)).n, 100);
+    assert_int_equal(form_shorten_quoted_value(str_slice(text, sizeof text)).n, 100);
 }
 
 static void number_of_form_errors_is_limited(void **state)
@@ -160,12 +160,12 @@ static void number_of_form_errors_is_limited(void **state)
 
         form_add_error(&form, &at, FORM_REQUIRED);
     }
-    assert_false(form_has_error_at(&form, &other));
+    assert_false(form_has_error_at_path(&form, &other));
     size_t before = written().n;
     form_add_error(&form, &other, FORM_REQUIRED);
     assert_int_equal(written().n, before);
     /* An error beyond the limit still counts as a failure for later checks. */
-    assert_true(form_has_error_at(&form, &other));
+    assert_true(form_has_error_at_path(&form, &other));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

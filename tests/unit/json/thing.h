@@ -129,7 +129,7 @@ static void check_thing(struct form *form, const struct json_path *here, const v
     struct json_path location = json_path_key(here, STR("nick"));
 
     checked++;
-    if (!form_has_error_at(form, &location) && str_is(t->name, "bad") &&
+    if (!form_has_error_at_path(form, &location) && str_is(t->name, "bad") &&
         str_is(t->nick.value, "wor"))
         form_add_error(form, &location, "TOGETHER", "bad and wor");
 }

@@ -25,14 +25,14 @@ static void login_session_ids_match_known_hashes(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(known); i++) {
-        login_write_public_ids(known[i].session, id, hash);
+        login_session_write_public_ids(known[i].session, id, hash);
         assert_string_equal(id, known[i].id);
         assert_string_equal(hash, known[i].hash);
         memset(id, 'x', sizeof id);
-        login_write_public_ids(known[i].session, id, NULL);
+        login_session_write_public_ids(known[i].session, id, NULL);
         assert_string_equal(id, known[i].id);
         memset(hash, 'x', sizeof hash);
-        login_write_public_ids(known[i].session, NULL, hash);
+        login_session_write_public_ids(known[i].session, NULL, hash);
         assert_string_equal(hash, known[i].hash);
     }
 }

@@ -534,7 +534,7 @@ static inline int app_iterations(void)
 
 static inline int app_connect(void)
 {
-    return peer_connect(http_server_port(app.server));
+    return peer_connect(http_server_get_port(app.server));
 }
 
 static void app_do_nothing_on_loop(struct loop *l, void *arg)

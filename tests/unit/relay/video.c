@@ -17,9 +17,9 @@ static int chosen(unsigned active, struct video_request wants)
     return video_choose_layer(layers, RELAY_LAYERS_MAX, BLOCK, &wants);
 }
 
-#define NAMED(...)                                                                           \
-    .named = { __VA_ARGS__ }, .count = sizeof(struct video_request_entry[]){ __VA_ARGS__ } / \
-                                       sizeof(struct video_request_entry)
+#define NAMED(...)                                                                              \
+    .named = { __VA_ARGS__ }, .count = sizeof(struct requested_ssrc_quality[]){ __VA_ARGS__ } / \
+                                       sizeof(struct requested_ssrc_quality)
 
 static void best_video_layer_within_the_request_is_chosen(void **state)
 {

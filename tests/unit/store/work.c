@@ -100,7 +100,7 @@ static struct store *turning; /* the store whose snapshots the loops release */
 static void on_loop_iteration_end(struct loop *l, void *arg)
 {
     (void)arg;
-    store_on_loop_iteration_end(turning, l);
+    store_release_snapshot_of_loop_iteration(turning, l);
 }
 
 static struct loops *start_loops(struct fixture *f)

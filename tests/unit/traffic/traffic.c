@@ -24,7 +24,7 @@ static void traffic_is_not_recorded_without_a_viewer(void **state)
     assert_false(traffic_is_recorded(NULL));
     assert_false(traffic_is_recorded(t));
     add_call(t, 200, STR(""));
-    traffic_read_number_range(t, &oldest, &newest);
+    traffic_read_record_number_range(t, &oldest, &newest);
     assert_int_equal(oldest + newest, 0);
     traffic_start_watching(t);
     traffic_start_watching(t);
@@ -33,7 +33,7 @@ static void traffic_is_not_recorded_without_a_viewer(void **state)
     add_call(t, 200, STR("x"));
     traffic_stop_watching(t);
     assert_false(traffic_is_recorded(t));
-    traffic_read_number_range(t, &oldest, &newest);
+    traffic_read_record_number_range(t, &oldest, &newest);
     assert_int_equal(oldest, 1);
     assert_int_equal(newest, 1);
     traffic_ring_free(t);
@@ -73,7 +73,7 @@ static void oldest_traffic_records_are_dropped_and_others_stay_intact(void **sta
         memset(text, 'a' + (int)(i % 26), sizeof text);
         add_call(t, (int)i, str_slice(text, i * 37 % sizeof text));
     }
-    traffic_read_number_range(t, &oldest, &newest);
+    traffic_read_record_number_range(t, &oldest, &newest);
     assert_int_equal(newest, 1000);
     assert_true(oldest > 900 && oldest < 1000);
     assert_false(traffic_read_record(t, oldest - 1, &r, &room));
@@ -114,7 +114,7 @@ static void number_of_small_traffic_records_is_limited(void **state)
     (void)state;
     for (int i = 0; i < 20000; i++)
         add_call(t, i, STR(""));
-    traffic_read_number_range(t, &oldest, &newest);
+    traffic_read_record_number_range(t, &oldest, &newest);
     assert_int_equal(newest, 20000);
     assert_int_equal(oldest, 20000 - 16384 + 1);
     assert_true(traffic_read_record(t, oldest, &r, &room));

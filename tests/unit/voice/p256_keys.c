@@ -49,10 +49,11 @@ static struct str content_of(struct str key)
 static void signed_content_has_the_mls_encoding(void **state)
 {
     (void)state;
-    struct str made = mls_sign_content(arena, "ServiceSelfSignature", content_of(from_hex(KEY)));
+    struct str made =
+        mls_encode_sign_content(arena, "ServiceSelfSignature", content_of(from_hex(KEY)));
 
     assert_true(str_eq(made, from_hex(CONTENT)));
-    made = mls_sign_content(arena, "ServiceSelfSignature", content_of(from_hex(LONG)));
+    made = mls_encode_sign_content(arena, "ServiceSelfSignature", content_of(from_hex(LONG)));
     assert_int_equal(made.n, 133);
     assert_memory_equal(made.p + 29, "\x40\x66", 2);
 }
@@ -69,7 +70,7 @@ static void mls_lengths_take_one_two_or_four_bytes(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str head = from_hex(cases[i].head);
         struct str content = str_slice(arena_alloc(arena, cases[i].n + 1), cases[i].n);
-        struct str made = mls_sign_content(arena, "", content);
+        struct str made = mls_encode_sign_content(arena, "", content);
 
         assert_int_equal(made.n, 9 + head.n + cases[i].n);
         assert_memory_equal(made.p + 9, head.p, head.n);
@@ -83,12 +84,13 @@ static void known_mls_signatures_are_valid(void **state)
     (void)state;
     assert_true(p256_verify_signature(key, from_hex(CONTENT), from_hex(SIGNED)));
     assert_true(p256_verify_signature(
-        same, mls_sign_content(arena, "ServiceSelfSignature", content_of(same)),
+        same, mls_encode_sign_content(arena, "ServiceSelfSignature", content_of(same)),
         from_hex(LONG_SIGNED)));
     /* The signature covers the uploaded bytes, not the point. */
     assert_false(p256_verify_signature(same, from_hex(CONTENT), from_hex(LONG_SIGNED)));
     assert_false(p256_verify_signature(
-        key, mls_sign_content(arena, "OtherSelfSignature_x", content_of(key)), from_hex(SIGNED)));
+        key, mls_encode_sign_content(arena, "OtherSelfSignature_x", content_of(key)),
+        from_hex(SIGNED)));
 }
 
 static void compressed_and_uncompressed_keys_are_the_same_point(void **state)

@@ -151,33 +151,33 @@ static void stage_moderators_change_the_voice_state(void **unused)
     struct voice_state s = state(true, 0);
 
     (void)unused;
-    stage_apply_moderator_change(&s, false, false, NOW);
+    stage_apply_moderator_suppress_change(&s, false, false, NOW);
     expect_voice_state_on_stage(&s, false, NOW);
-    stage_apply_moderator_change(&s, false, false, NOW + 1);
+    stage_apply_moderator_suppress_change(&s, false, false, NOW + 1);
     expect_voice_state_on_stage(&s, false, NOW + 1);
-    stage_apply_moderator_change(&s, true, false, NOW);
+    stage_apply_moderator_suppress_change(&s, true, false, NOW);
     expect_voice_state_on_stage(&s, true, 0);
-    stage_apply_moderator_change(&s, true, false, NOW);
+    stage_apply_moderator_suppress_change(&s, true, false, NOW);
     expect_voice_state_on_stage(&s, true, 0);
     s = state(true, 7);
-    stage_apply_moderator_change(&s, false, true, NOW);
+    stage_apply_moderator_suppress_change(&s, false, true, NOW);
     expect_voice_state_on_stage(&s, false, 0);
     /* A speaker gets an invitation too; a bot does not. */
     s = state(false, 0);
-    stage_apply_moderator_change(&s, false, false, NOW);
+    stage_apply_moderator_suppress_change(&s, false, false, NOW);
     expect_voice_state_on_stage(&s, false, NOW);
     s = state(false, 0);
-    stage_apply_moderator_change(&s, false, true, NOW);
+    stage_apply_moderator_suppress_change(&s, false, true, NOW);
     expect_voice_state_on_stage(&s, false, 0);
 }
 
 static void request_to_speak_time_may_be_a_minute_old(void **unused)
 {
     (void)unused;
-    assert_true(stage_request_time_is_acceptable(NOW, NOW));
-    assert_true(stage_request_time_is_acceptable(NOW + 1, NOW));
-    assert_true(stage_request_time_is_acceptable(NOW - 60 * 1000000, NOW));
-    assert_false(stage_request_time_is_acceptable(NOW - 60 * 1000000 - 1, NOW));
+    assert_true(stage_request_to_speak_time_is_valid(NOW, NOW));
+    assert_true(stage_request_to_speak_time_is_valid(NOW + 1, NOW));
+    assert_true(stage_request_to_speak_time_is_valid(NOW - 60 * 1000000, NOW));
+    assert_false(stage_request_to_speak_time_is_valid(NOW - 60 * 1000000 - 1, NOW));
 }
 
 int main(void)

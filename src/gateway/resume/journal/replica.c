@@ -145,11 +145,11 @@ void replica_handle_message(struct journal_replicas *k, struct str message,
     else if (kind == REPLICA_REQUEST)
         replica_handle_session_request(k, identity, &in, ret);
     else if (kind == REPLICA_SESSION)
-        replica_handle_session_copy(k, identity, &in, ret);
+        replica_handle_session_copy_message(k, identity, &in, ret);
     else if (kind == REPLICA_REFUSAL)
-        replica_handle_refused_session(k, identity, &in, ret);
+        replica_handle_refused_session_message(k, identity, &in, ret);
     else if (kind == REPLICA_UNKNOWN)
-        replica_handle_unknown_session(identity, &in, ret);
+        replica_handle_unknown_session_message(identity, &in, ret);
     else if (kind == REPLICA_HELLO)
         handle_replica_hello(k, identity, &in);
     pthread_mutex_unlock(&k->lock);

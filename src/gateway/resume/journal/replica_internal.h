@@ -11,7 +11,7 @@
 #include "gateway/resume/journal/journal_file.h"
 
 /* State of the replication messages of one loop of another node. */
-struct replicated_loop_state {
+struct replication_receive_state_of_loop {
     uint64_t messages, position;
     uint64_t gaps; /* number of gaps found so far in the message numbers of this loop */
 };
@@ -19,7 +19,7 @@ struct replicated_loop_state {
 struct replicated_node {
     uint32_t identity;
     int64_t received_ms;
-    struct replicated_loop_state loops[JOURNAL_LOOPS_MAX];
+    struct replication_receive_state_of_loop loops[JOURNAL_LOOPS_MAX];
 };
 
 struct replicated_session {
@@ -29,7 +29,8 @@ struct replicated_session {
     int64_t received_ms; /* time at which the whole session was last received, in ms */
     unsigned sent_by;    /* index of the owner's loop that sent the whole session */
     uint64_t began;      /* first seq that the journal of the session's owner has */
-    uint64_t gaps;     /* value of replicated_loop_state.gaps when the whole session was received */
+    uint64_t gaps;     /* value of replication_receive_state_of_loop.gaps when the whole session was
+                          received */
     bool borrowed;     /* another replica sent this copy, not the owner of the session */
     uint64_t position; /* event position of the loop of the session; valid if `borrowed` */
     struct journal_slot slot;
@@ -81,11 +82,13 @@ enum journal_find_result replica_session_find_events_after_seq(const struct jour
                                                                uint64_t seq, uint64_t *ret_seen);
 void replica_handle_session_request(struct journal_replicas *k, uint32_t identity,
                                     struct serialized_data_reader *in, struct replica_reply *ret);
-void replica_handle_session_copy(struct journal_replicas *k, uint32_t identity,
-                                 struct serialized_data_reader *in, struct replica_reply *ret);
-void replica_handle_unknown_session(uint32_t identity, struct serialized_data_reader *in,
-                                    struct replica_reply *ret);
-void replica_handle_refused_session(struct journal_replicas *k, uint32_t identity,
-                                    struct serialized_data_reader *in, struct replica_reply *ret);
+void replica_handle_session_copy_message(struct journal_replicas *k, uint32_t identity,
+                                         struct serialized_data_reader *in,
+                                         struct replica_reply *ret);
+void replica_handle_unknown_session_message(uint32_t identity, struct serialized_data_reader *in,
+                                            struct replica_reply *ret);
+void replica_handle_refused_session_message(struct journal_replicas *k, uint32_t identity,
+                                            struct serialized_data_reader *in,
+                                            struct replica_reply *ret);
 
 #endif

@@ -205,7 +205,7 @@ void replica_handle_journal_records(struct journal_replicas *k, uint32_t identit
     if (in->bad || magic != JOURNAL_MAGIC || hub >= JOURNAL_LOOPS_MAX)
         return;
     struct replicated_node *from = replica_node_get_or_create(k, identity);
-    struct replicated_loop_state *h = &from->loops[hub];
+    struct replication_receive_state_of_loop *h = &from->loops[hub];
     from->received_ms = clock_steady_ms();
     if (message != h->messages + 1) {
         h->gaps++;

@@ -52,8 +52,8 @@ static void append_replica_unknown(struct buf *out, uint32_t identity, uint64_t 
     serialize_u64(out, number);
 }
 
-void replica_handle_unknown_session(uint32_t identity, struct serialized_data_reader *in,
-                                    struct replica_reply *ret)
+void replica_handle_unknown_session_message(uint32_t identity, struct serialized_data_reader *in,
+                                            struct replica_reply *ret)
 {
     uint64_t number = deserialize_u64(in);
 
@@ -123,8 +123,9 @@ static void store_session_copy_from_replica(struct journal_replicas *k, uint32_t
     ret->number = number;
 }
 
-void replica_handle_session_copy(struct journal_replicas *k, uint32_t identity,
-                                 struct serialized_data_reader *in, struct replica_reply *ret)
+void replica_handle_session_copy_message(struct journal_replicas *k, uint32_t identity,
+                                         struct serialized_data_reader *in,
+                                         struct replica_reply *ret)
 {
     uint64_t number = deserialize_u64(in), position = deserialize_u64(in),
              magic = deserialize_u64(in);
@@ -139,8 +140,9 @@ void replica_handle_session_copy(struct journal_replicas *k, uint32_t identity,
 }
 
 /* Stores the refusal of another replica as an incomplete copy, with only the first and last seq. */
-void replica_handle_refused_session(struct journal_replicas *k, uint32_t identity,
-                                    struct serialized_data_reader *in, struct replica_reply *ret)
+void replica_handle_refused_session_message(struct journal_replicas *k, uint32_t identity,
+                                            struct serialized_data_reader *in,
+                                            struct replica_reply *ret)
 {
     uint64_t number = deserialize_u64(in), first = deserialize_u64(in), seq = deserialize_u64(in);
     struct journal_slot slot = {

@@ -26,8 +26,8 @@ enum {
     ROUND_MAX_UNSENT_BYTES = 1 << 20,
 };
 
-void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
-                                 uint64_t position)
+void append_replica_message_header(struct buf *out, uint32_t identity, unsigned hub,
+                                   uint64_t message, uint64_t position)
 {
     serialize_u64(out, REPLICA_RECORDS);
     serialize_u64(out, identity);
@@ -79,8 +79,8 @@ static void replication_send_message(struct journal_replication_of_loop *c, uint
     struct buf message;
 
     buf_init(&message, MESSAGE_MAX_BYTES);
-    append_replica_message_head(&message, cluster_node_identity(g->cluster),
-                                loop_get_index(c->gateway_loop->loop), ++c->messages, position);
+    append_replica_message_header(&message, cluster_node_identity(g->cluster),
+                                  loop_get_index(c->gateway_loop->loop), ++c->messages, position);
     buf_add_str(&message, buf_as_str(&c->out));
     buf_reset(&c->out);
     /* A message whose buffer overflowed is not sent. The replica notices the gap in the message
@@ -192,8 +192,8 @@ static bool resend_round_mark_next_session(struct journal_replication_of_loop *c
 
 /* Marks sessions as unsent. The number of sessions per step is chosen so that a full resend of as
  * many sessions as last time takes about ROUND_TICKS seconds. */
-bool journal_replication_resend_round_mark_sessions(struct journal_replication_of_loop *c,
-                                                    size_t unsent)
+bool journal_replication_mark_sessions_to_resend(struct journal_replication_of_loop *c,
+                                                 size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
     size_t share = size / ROUND_STEPS + 1, bytes = 0;
@@ -214,9 +214,9 @@ static void resend_round_continue(struct journal_replication_of_loop *c)
 {
     const struct gateway *g = c->gateway_loop->gateway;
 
-    c->round_runs = !g->draining && c->node &&
-                    journal_replication_resend_round_mark_sessions(
-                        c, cluster_count_unsent_nats_bytes(g->cluster));
+    c->round_runs =
+        !g->draining && c->node &&
+        journal_replication_mark_sessions_to_resend(c, cluster_count_unsent_nats_bytes(g->cluster));
     if (c->round_runs)
         deadline_restart(c->steps, &c->step);
 }
@@ -273,7 +273,7 @@ struct replication_tick {
 
 /* Returns whether a full resend must begin. If the replica has lost messages, the next full resend
  * begins after a pause, because more messages would overload a node that loses messages already. */
-bool journal_replication_resend_round_is_due(struct journal_replication_of_loop *c, bool restart)
+bool journal_replication_must_start_resending(struct journal_replication_of_loop *c, bool restart)
 {
     c->restart_due |= restart;
     if (!restart) {
@@ -301,7 +301,7 @@ static void on_replication_tick(struct loop_message *post)
 
     if (!t->restart && c->node != t->node)
         set_replica_node(c, t->node);
-    else if (journal_replication_resend_round_is_due(c, t->restart))
+    else if (journal_replication_must_start_resending(c, t->restart))
         resend_round_begin(c);
     journal_replication_send_unsent_records(t->gateway_loop);
     if (c->node)

@@ -46,11 +46,11 @@ void journal_replication_send_unsent_records(struct gateway_loop *h);
 
 /* Runs one step of a round: marks some sessions as unsent. Marks none if `unsent`, the bytes
  * waiting for NATS, exceeds ROUND_MAX_UNSENT_BYTES. Returns false if the round is complete. */
-bool journal_replication_resend_round_mark_sessions(struct journal_replication_of_loop *c,
-                                                    size_t unsent);
+bool journal_replication_mark_sessions_to_resend(struct journal_replication_of_loop *c,
+                                                 size_t unsent);
 /* Returns whether a round must begin. Called once a second, and with `restart` when the replica has
  * missed a message. */
-bool journal_replication_resend_round_is_due(struct journal_replication_of_loop *c, bool restart);
+bool journal_replication_must_start_resending(struct journal_replication_of_loop *c, bool restart);
 
 /* journal_replication_on_live_nodes_changed gets the identities of all living nodes, this one
  * included. journal_replication_resend_all_loops and journal_replication_resend_loop are called
@@ -74,15 +74,15 @@ static inline void journal_replication_mark_records_unsent(struct session *s)
 
 /* Returns whether bytes to clients must wait for the end of the loop iteration, because journal
  * records must be sent to the replica first. */
-static inline bool journal_replication_delays_output(const struct gateway_loop *h)
+static inline bool client_output_waits_for_journal_replication(const struct gateway_loop *h)
 {
     return h->resume.replication && h->resume.replication->node;
 }
 
 /* --- messages to the replica ---------------------------------------------------------- */
 
-void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
-                                 uint64_t position);
+void append_replica_message_header(struct buf *out, uint32_t identity, unsigned hub,
+                                   uint64_t message, uint64_t position);
 /* Appends a record of the whole session. hub_position is the event position of the session's loop,
  * used if it applies to the session. */
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,

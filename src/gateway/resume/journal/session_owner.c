@@ -52,7 +52,7 @@ static void begin_session_owner_row_write(struct gateway_loop *h, uint64_t numbe
     };
     c->number = number;
     c->user_id = user_id;
-    begin_unordered_session_read(h, &c->store_write);
+    begin_unordered_session_store_read(h, &c->store_write);
 }
 
 void session_owner_insert(struct session *s)

@@ -24,7 +24,7 @@ static const char INSERT[] =
 enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
                              struct str fingerprint)
 {
-    struct str digest = random_secret_digest(tx_arena(tx), fingerprint);
+    struct str digest = random_secret_compute_digest(tx_arena(tx), fingerprint);
     int64_t now = clock_us();
     enum err e = tx_exec(tx, DELETE_OLD, BIND(v_int(now), v_text(digest)), NULL);
 
@@ -64,9 +64,10 @@ enum err remote_login_find_by_ticket(struct tx *tx, struct str ticket, struct re
                                      bool *ret_found)
 {
     struct rows r;
-    enum err e = tx_one(tx, FIND "r.ticket_digest = $1 and r.state = 4",
-                        BIND(v_text(random_secret_digest(tx_arena(tx), ticket)), v_int(clock_us())),
-                        &r, ret_found);
+    enum err e =
+        tx_one(tx, FIND "r.ticket_digest = $1 and r.state = 4",
+               BIND(v_text(random_secret_compute_digest(tx_arena(tx), ticket)), v_int(clock_us())),
+               &r, ret_found);
 
     if (!e && *ret_found)
         remote_login_from_row(&r, ret);
@@ -82,11 +83,12 @@ enum err remote_login_mark_scanned(struct call *call, struct str fingerprint, st
     const struct caller *c = call->caller;
     struct str token = create_random_secret(call->arena);
     int64_t changed = 0;
-    enum err e = tx_exec(call->tx, SCAN,
-                         BIND(v_text(random_secret_digest(call->arena, fingerprint)), v_id(c->id),
-                              v_bytes(str_slice((const char *)c->session, sizeof c->session)),
-                              v_text(random_secret_digest(call->arena, token)), v_int(clock_us())),
-                         &changed);
+    enum err e =
+        tx_exec(call->tx, SCAN,
+                BIND(v_text(random_secret_compute_digest(call->arena, fingerprint)), v_id(c->id),
+                     v_bytes(str_slice((const char *)c->session, sizeof c->session)),
+                     v_text(random_secret_compute_digest(call->arena, token)), v_int(clock_us())),
+                &changed);
 
     *ret_token = changed ? token : (struct str){ 0 };
     return e;
@@ -101,11 +103,12 @@ enum err remote_login_confirm_or_cancel(struct call *call, struct str handshake_
 {
     const struct caller *c = call->caller;
     int64_t changed = 0;
-    enum err e = tx_exec(
-        call->tx, DECIDE,
-        BIND(v_text(random_secret_digest(call->arena, handshake_token)), v_int(state), v_id(c->id),
-             v_bytes(str_slice((const char *)c->session, sizeof c->session)), v_int(clock_us())),
-        &changed);
+    enum err e = tx_exec(call->tx, DECIDE,
+                         BIND(v_text(random_secret_compute_digest(call->arena, handshake_token)),
+                              v_int(state), v_id(c->id),
+                              v_bytes(str_slice((const char *)c->session, sizeof c->session)),
+                              v_int(clock_us())),
+                         &changed);
 
     *ret_found = changed > 0;
     return e;
@@ -118,8 +121,9 @@ enum err remote_login_issue_ticket(struct tx *tx, snowflake id, struct str *ret_
 {
     struct str ticket = create_random_secret(tx_arena(tx));
     int64_t changed = 0;
-    enum err e = tx_exec(
-        tx, ISSUE, BIND(v_id(id), v_text(random_secret_digest(tx_arena(tx), ticket))), &changed);
+    enum err e = tx_exec(tx, ISSUE,
+                         BIND(v_id(id), v_text(random_secret_compute_digest(tx_arena(tx), ticket))),
+                         &changed);
 
     *ret_ticket = changed ? ticket : (struct str){ 0 };
     return e;

@@ -70,11 +70,11 @@ static void apply_default_settings(struct user_settings *s)
  * absent sources become false. */
 static void fill_implied_friend_sources(struct arena *arena, struct user_settings *s)
 {
-    const struct friend_sources *in = s->friend_source_flags.value;
+    const struct friend_request_sources *in = s->friend_source_flags.value;
 
     if (s->friend_source_flags.given != GIVEN)
         return;
-    struct friend_sources *out = arena_alloc(arena, sizeof *out);
+    struct friend_request_sources *out = arena_alloc(arena, sizeof *out);
     out->all = opt_bool_present(in->all.value);
     out->mutual_friends = opt_bool_present(in->all.value || in->mutual_friends.value);
     out->mutual_guilds = opt_bool_present(in->all.value || in->mutual_guilds.value);
@@ -154,7 +154,7 @@ enum err user_settings_from_json(struct arena *arena, struct str document,
 
 int64_t user_settings_friend_sources(const struct user_settings *s)
 {
-    const struct friend_sources *f = s->friend_source_flags.value;
+    const struct friend_request_sources *f = s->friend_source_flags.value;
 
     if (f->all.value)
         return FRIEND_FROM_ANYBODY | FRIEND_FROM_MUTUAL_FRIENDS | FRIEND_FROM_MUTUAL_GUILDS;
@@ -196,7 +196,7 @@ int64_t user_settings_game_dm_access(const struct user_settings *s)
                                                                            : DM_IN_GAME_ONLY;
 }
 
-enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
+enum err game_friend_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
 {
     struct user_settings settings;
     enum err e = user_settings_find(tx, user_id, &settings);

@@ -5,13 +5,13 @@
 #include "platform/accounts/accounts.h"
 
 /* Bits that say which users may send friend requests to a user. */
-enum friend_source {
+enum friend_request_source_bits {
     FRIEND_FROM_MUTUAL_FRIENDS = 2,
     FRIEND_FROM_MUTUAL_GUILDS = 4,
     FRIEND_FROM_ANYBODY = 8, /* includes the other two bits */
 };
 
-struct friend_sources {
+struct friend_request_sources {
     struct opt_bool all, mutual_friends, mutual_guilds;
 };
 struct custom_status {
@@ -53,13 +53,14 @@ enum err user_settings_from_json(struct arena *arena, struct str document,
 enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct json_writer *out);
 
 /* Bits of friend_discovery_flags: data by which other users can find the user. */
-enum friend_discovery { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
+enum friend_discovery_bits { FOUND_BY_PHONE = 2, FOUND_BY_EMAIL = 4 };
 
-/* Returns the bits of enum friend_source that the user allows. */
+/* Returns the bits of enum friend_request_source_bits that the user allows. */
 int64_t user_settings_friend_sources(const struct user_settings *s);
 
-/* Returns where direct messages from game friends are delivered, as enum game_dm_access. */
+/* Returns where direct messages from game friends are delivered, as enum game_friend_dm_visibility.
+ */
 int64_t user_settings_game_dm_access(const struct user_settings *s);
-enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret);
+enum err game_friend_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret);
 
 #endif

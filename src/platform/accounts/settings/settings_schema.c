@@ -36,16 +36,16 @@ static const struct type type_folders = {
 };
 
 static const struct field sources_fields[] = {
-    { FIELD(struct friend_sources, all), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct friend_sources, mutual_friends), .type = &type_bool,
+    { FIELD(struct friend_request_sources, all), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct friend_request_sources, mutual_friends), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct friend_sources, mutual_guilds), .type = &type_bool,
+    { FIELD(struct friend_request_sources, mutual_guilds), .type = &type_bool,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema sources_schema = {
     .name = "FriendSources",
-    .size = sizeof(struct friend_sources),
+    .size = sizeof(struct friend_request_sources),
     .fields = sources_fields,
     .doc = "Who may send friend requests.",
 };
@@ -126,9 +126,9 @@ const struct user_settings user_settings_defaults = {
     .status = { GIVEN, STR_INIT("online") },
     .custom_status = { .given = GIVEN_NULL },
     .custom_call_sound = { .given = GIVEN_NULL },
-    .friend_source_flags = { GIVEN, &(struct friend_sources){ { GIVEN, true },
-                                                              { GIVEN, true },
-                                                              { GIVEN, true } } },
+    .friend_source_flags = { GIVEN, &(struct friend_request_sources){ { GIVEN, true },
+                                                                      { GIVEN, true },
+                                                                      { GIVEN, true } } },
     .friend_discovery_flags = { GIVEN, 0 },
     .restricted_guilds = { .given = GIVEN },
     .default_guilds_restricted = { GIVEN, false },

@@ -155,7 +155,7 @@ enum err require_private_channel(struct call *call)
 static enum err check_game_friend_accepts_dms(struct tx *tx, snowflake to)
 {
     int64_t access;
-    enum err e = game_dm_access_find(tx, to, &access);
+    enum err e = game_friend_dm_access_find(tx, to, &access);
 
     return e || access == DM_ANYWHERE ? e : ERR_NO_GAME_FRIEND_DMS;
 }

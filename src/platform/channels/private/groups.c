@@ -21,7 +21,7 @@ static enum err emit_event_to_group(struct call *call, enum event event, const s
         snowflake id = ((snowflake *)recipients.items)[i];
         struct channel seen = *c;
 
-        e = channel_read_recipients(call->tx, &seen, id);
+        e = channel_read_recipients_and_last_pin_time(call->tx, &seen, id);
         if (!e)
             call_emit_event(call, event, audience_of_user(id), &channel_schema, &seen);
     }
@@ -70,7 +70,7 @@ enum err create_group_channel(struct call *call, const struct list *others,
         c.origin_channel_id = opt_id_or_null(origin);
     e = emit_event_to_group(call, EVENT_CHANNEL_CREATE, &c);
     if (!e)
-        e = channel_read_recipients(call->tx, &c, call->caller->id);
+        e = channel_read_recipients_and_last_pin_time(call->tx, &c, call->caller->id);
     return e ? e : call_reply_with_object(call, &c);
 }
 
@@ -97,7 +97,7 @@ enum err group_channel_add_recipient(struct call *call, const struct channel *c,
         return ERR_MAX_RECIPIENTS;
     e = channel_recipient_insert(call->tx, c->id, in->user->id, in->nick);
     if (!e)
-        e = channel_read_recipients(call->tx, &seen, in->user->id);
+        e = channel_read_recipients_and_last_pin_time(call->tx, &seen, in->user->id);
     if (e)
         return e;
     if (in->nick.given == GIVEN && in->nick.value.n)
@@ -137,7 +137,7 @@ enum err group_channel_remove_user(struct call *call, const struct channel *c,
 
     enum err e = hook_recipient_leaving(call, &change);
     if (!e)
-        e = channel_read_recipients(call->tx, &seen, user->id);
+        e = channel_read_recipients_and_last_pin_time(call->tx, &seen, user->id);
     if (!e)
         e = channel_recipient_delete(call->tx, c->id, user->id);
     if (!e)
@@ -161,7 +161,7 @@ enum err leave_private_channel(struct call *call, bool silent)
     struct channel c = *call->target.channel;
     struct user user;
 
-    enum err e = channel_read_recipients(call->tx, &c, call->caller->id);
+    enum err e = channel_read_recipients_and_last_pin_time(call->tx, &c, call->caller->id);
     if (e)
         return e;
     if (c.type == CHANNEL_GROUP) {
@@ -214,6 +214,6 @@ enum err modify_group_channel(struct call *call, const struct channel_edit_resul
     if (!e)
         e = hook_group_changed(call, &(struct group_channel_change){ call->target.channel, &c });
     if (!e)
-        e = channel_read_recipients(call->tx, &c, call->caller->id);
+        e = channel_read_recipients_and_last_pin_time(call->tx, &c, call->caller->id);
     return e ? e : call_reply_with_object(call, &c);
 }

@@ -93,7 +93,7 @@ static enum err open_direct_channel(struct call *call, snowflake with)
     if (!e)
         e = private_channel_show_in_list(call, &c, call->caller->id);
     if (!e)
-        e = channel_read_recipients(call->tx, &c, call->caller->id);
+        e = channel_read_recipients_and_last_pin_time(call->tx, &c, call->caller->id);
     return e ? e : call_reply_with_object(call, &c);
 }
 

@@ -70,7 +70,8 @@ static const char RECIPIENTS[] =
     "join users u on u.id = r.user_id where r.channel_id = $1 and r.user_id <> $2 "
     "order by r.since, r.user_id";
 
-enum err channel_read_recipients(struct tx *tx, struct channel *c, snowflake viewer)
+enum err channel_read_recipients_and_last_pin_time(struct tx *tx, struct channel *c,
+                                                   snowflake viewer)
 {
     struct rows rows;
     enum err e = tx_query(tx, RECIPIENTS, BIND(v_id(c->id), v_id(viewer)), &rows);
@@ -248,7 +249,7 @@ enum err private_channel_show_in_list(struct call *call, const struct channel *c
     enum err e = tx_exec(call->tx, OPEN_FOR, BIND(v_id(c->id), v_id(user_id)), &changed);
     if (e || !changed)
         return e;
-    e = channel_read_recipients(call->tx, &seen, user_id);
+    e = channel_read_recipients_and_last_pin_time(call->tx, &seen, user_id);
     if (!e)
         call_emit_event(call, EVENT_CHANNEL_CREATE, audience_of_user(user_id), &channel_schema,
                         &seen);

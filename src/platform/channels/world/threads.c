@@ -156,7 +156,7 @@ static enum err resolve_applied_tags(struct world_file_importer *im, const struc
             id_list_add(im->arena, ret, t->id);
         else
             form_add_error(im->form, &at, "WORLD_UNKNOWN", "there is no tag '%.*s'",
-                           STR_ARGS(form_quote_value(names[i])));
+                           STR_ARGS(form_shorten_quoted_value(names[i])));
     }
     return e;
 }
@@ -229,11 +229,11 @@ static void export_forum_settings(const struct rows *r, struct tx *tx, struct wo
             (struct world_tag){ .id = opt_id_or_null(t[i].id),
                                 .name = t[i].name,
                                 .moderated = { t[i].moderated ? GIVEN : ABSENT, t[i].moderated },
-                                .emoji = world_file_emoji_reference(tx, t[i].emoji_id,
-                                                                    t[i].emoji_name) };
+                                .emoji = world_file_format_emoji_reference(tx, t[i].emoji_id,
+                                                                           t[i].emoji_name) };
     if (reaction)
         c->default_reaction =
-            world_file_emoji_reference(tx, reaction->emoji_id, reaction->emoji_name);
+            world_file_format_emoji_reference(tx, reaction->emoji_id, reaction->emoji_name);
     c->default_sort_order = export_nondefault_int(r, 4, -1);
     c->default_forum_layout = export_nondefault_int(r, 5, 0);
     c->default_tag_setting = export_nondefault_text(r, 6, NULL);
@@ -292,7 +292,7 @@ enum err export_thread_fields(struct world_file_exporter *ex, struct opt_list *c
         struct world_channel *c = (void *)next;
 
         c->default_thread_rate_limit_per_user = export_nondefault_int(&r, 7, 0);
-        if (channel_has_posts(row_int(&r, 1)))
+        if (channel_is_forum_or_media(row_int(&r, 1)))
             export_forum_settings(&r, ex->tx, c);
         if (channel_is_thread(row_int(&r, 1)))
             export_thread_tags(&r, ex->tx, c);

@@ -217,7 +217,7 @@ static enum err import_channel_fields(struct world_file_importer *im, const void
     snowflake id = 0, parent = 0, owner = 0;
 
     /* Skip entries for which the first pass (import_channel) reported a form error. */
-    if (form_has_error_at(im->form, at))
+    if (form_has_error_at_path(im->form, at))
         return OK;
     enum err e =
         world_file_find_existing_object(im, &channel_naming, guild, c->id, c->name, at, &id);
@@ -244,7 +244,7 @@ static enum err import_thread_details(struct world_file_importer *im, const void
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0;
 
-    if (!channel_is_thread(channel_type_from_word(c->type)) || form_has_error_at(im->form, at))
+    if (!channel_is_thread(channel_type_from_word(c->type)) || form_has_error_at_path(im->form, at))
         return OK;
     enum err e =
         world_file_find_existing_object(im, &channel_naming, guild, c->id, c->name, at, &id);

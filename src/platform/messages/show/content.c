@@ -1,6 +1,6 @@
 /* content.c - removes message content from replies to bots without the MESSAGE_CONTENT intent, by
  * the same rule as for events (model/permissions/message_content.h). Handlers that reply with
- * messages call messages_hide_content_from_bot after writing the reply. */
+ * messages call messages_hide_content_in_reply_to_bot after writing the reply. */
 #include "platform/messages/internal.h"
 
 #include <limits.h>
@@ -51,7 +51,8 @@ static void copy_json_without_hidden_content(struct content_copy *c, const struc
         return;
     }
     if (t->kind == KIND_OBJECT && t->schema == &message_schema) {
-        json_write_raw(&c->json, message_json_for_reader(raw, c->in_guild, c->reader, c->arena));
+        json_write_raw(&c->json,
+                       build_message_json_for_reader(raw, c->in_guild, c->reader, c->arena));
         return;
     }
     json_reader_init(&r, raw, c->arena);
@@ -80,7 +81,8 @@ static enum err content_reader_of_caller(struct call *call, struct message_conte
     return ret->bot ? read_message_content_intent(call, &ret->granted) : OK;
 }
 
-enum err check_forwarded_content_readable(struct call *call, bool in_guild, const struct message *m)
+enum err check_caller_may_read_forwarded_content(struct call *call, bool in_guild,
+                                                 const struct message *m)
 {
     const struct mentioned_user *mentions = m->mentions.items;
     struct message_author_and_mentions from = { .author_id = m->author_id,
@@ -98,7 +100,7 @@ enum err check_forwarded_content_readable(struct call *call, bool in_guild, cons
     return e;
 }
 
-enum err messages_hide_content_from_bot(struct call *call)
+enum err messages_hide_content_in_reply_to_bot(struct call *call)
 {
     struct message_content_reader reader;
 

@@ -54,7 +54,7 @@ static void record_offsets_of_listed_users(struct own_reaction_offsets *marks,
     struct listed_user_offset mark = { .me = (uint32_t)spot->me };
     struct str users = spot->users;
 
-    while (reaction_user_ids_next(&users, &mark.user_id))
+    while (reaction_user_ids_read_next(&users, &mark.user_id))
         buf_add(&marks->named, &mark, sizeof mark);
 }
 
@@ -73,7 +73,7 @@ static void record_offset_of_unlisted_reaction(struct own_reaction_offsets *mark
 void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct json_writer *j,
                                      const struct message *m)
 {
-    struct str lines = reaction_text_skip_first_line(m->stored_reactions.value);
+    struct str lines = reaction_text_skip_reader_line(m->stored_reactions.value);
     struct reaction_json_offsets spot;
 
     json_begin_array(j);
@@ -168,8 +168,9 @@ static int compare_offsets(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_offsets *marks,
-                                   struct list *ret)
+enum err own_reaction_offsets_read_for_caller(struct call *call,
+                                              const struct own_reaction_offsets *marks,
+                                              struct list *ret)
 {
     *ret = (struct list){ 0 };
     collect_offsets_of_listed_users(call, marks, ret);

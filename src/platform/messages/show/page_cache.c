@@ -12,7 +12,7 @@ struct cached_message_page {
 };
 
 static struct result_cache_key message_page_cache_key(snowflake channel_id,
-                                                      const struct message_page *asked)
+                                                      const struct message_page_query *asked)
 {
     static const char what[] = "messages";
 
@@ -22,7 +22,7 @@ static struct result_cache_key message_page_cache_key(snowflake channel_id,
 }
 
 const struct cached_message_page *find_cached_message_page(struct tx *tx, snowflake channel_id,
-                                                           const struct message_page *asked)
+                                                           const struct message_page_query *asked)
 {
     struct result_cache_key key = message_page_cache_key(channel_id, asked);
 
@@ -32,7 +32,7 @@ const struct cached_message_page *find_cached_message_page(struct tx *tx, snowfl
 enum err reply_with_cached_message_page(struct call *call, const struct cached_message_page *p)
 {
     struct list positions = { 0 };
-    enum err e = p->marks ? own_reaction_offsets_read(call, p->marks, &positions) : OK;
+    enum err e = p->marks ? own_reaction_offsets_read_for_caller(call, p->marks, &positions) : OK;
 
     if (!e)
         copy_page_with_own_reactions(&call->reply, p->text, &positions);
@@ -95,7 +95,7 @@ static enum err write_message_page_reply(struct call *call, struct cached_messag
     if (p->marks && (buf_is_full(&call->reply) || !own_reaction_offsets_finish(p->marks, arena)))
         return ERR_ANSWER_TOO_LARGE; /* The recorded offsets are incomplete. */
     if (p->marks)
-        e = own_reaction_offsets_read(call, p->marks, &positions);
+        e = own_reaction_offsets_read_for_caller(call, p->marks, &positions);
     if (!e && positions.count) {
         buf_reset(&call->reply);
         copy_page_with_own_reactions(&call->reply, p->text, &positions);
@@ -103,7 +103,7 @@ static enum err write_message_page_reply(struct call *call, struct cached_messag
     return e;
 }
 
-bool reply_with_message_page_and_cache_it(struct call *call, const struct message_page *asked,
+bool reply_with_message_page_and_cache_it(struct call *call, const struct message_page_query *asked,
                                           const struct list *messages, enum err *ret)
 {
     const struct message *m = messages->items;

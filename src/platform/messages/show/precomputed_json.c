@@ -7,8 +7,8 @@
 
 enum { MOST_SHOWN = 4 << 20 };
 
-struct message message_make_text_only(snowflake id, snowflake channel_id, snowflake author_id,
-                                      struct str content)
+struct message message_row_from_text(snowflake id, snowflake channel_id, snowflake author_id,
+                                     struct str content)
 {
     return (struct message){
         .id = id,
@@ -26,7 +26,7 @@ static bool message_json_depends_on_other_rows(const struct message *m)
 {
     return m->mentions.count || m->attachments.count || m->snapshot_files.count ||
            m->snapshot.given == GIVEN || m->polled || m->flags & MESSAGE_HAS_THREAD ||
-           m->ephemeral_for || message_includes_reference(m);
+           m->ephemeral_for || message_json_includes_referenced_message(m);
 }
 
 struct str message_precompute_json(struct arena *arena, const struct message *m)

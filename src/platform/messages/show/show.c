@@ -199,7 +199,7 @@ static enum err read_message_details(struct call *call, struct user_cache *peopl
     return e;
 }
 
-bool message_includes_reference(const struct message *m)
+bool message_json_includes_referenced_message(const struct message *m)
 {
     return m->message_reference && m->message_reference->message_id.given == GIVEN &&
            (m->type == MESSAGE_REPLY || m->type == MESSAGE_THREAD_STARTER ||
@@ -219,7 +219,7 @@ static enum err read_referenced_message(struct call *call, struct user_cache *pe
 {
     bool found;
 
-    if (m->cached_json.p || !message_includes_reference(m))
+    if (m->cached_json.p || !message_json_includes_referenced_message(m))
         return OK;
     struct message *other = arena_alloc(call->arena, sizeof *other);
     enum err e = message_row_read(call->tx, m->message_reference->channel_id,
@@ -273,7 +273,7 @@ enum err messages_read_referenced_objects(struct call *call, struct list *messag
     return messages_read_referenced_objects_except_users(call, messages, &(struct list){ 0 });
 }
 
-enum err messages_add_fields_for_caller(struct call *call, struct list *messages)
+enum err messages_add_caller_specific_fields(struct call *call, struct list *messages)
 {
     const struct message *m = messages->items;
 

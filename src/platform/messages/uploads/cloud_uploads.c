@@ -223,7 +223,7 @@ static enum err convert_upload_to_attachment(struct call *call, const struct att
         ret->width = u.width;
         ret->height = u.height;
     }
-    attachment_apply_body_fields(ret, in);
+    attachment_copy_body_fields(ret, in);
     return OK;
 }
 

@@ -122,7 +122,7 @@ enum err attachment_store_bytes(struct call *call, snowflake id, struct str give
     return call_write_blob(call, ret->id, blob, bytes.p ? bytes : STR(""));
 }
 
-void attachment_apply_body_fields(struct attachment *a, const struct attachment_in_body *in)
+void attachment_copy_body_fields(struct attachment *a, const struct attachment_in_body *in)
 {
     if (in && in->description.given == GIVEN)
         a->description = in->description;
@@ -145,7 +145,7 @@ enum err uploaded_part_store(struct call *call, snowflake id, const struct multi
     enum err e = attachment_store_bytes(call, id, given, buf_as_str(&p->data), ret);
 
     if (!e)
-        attachment_apply_body_fields(ret, in);
+        attachment_copy_body_fields(ret, in);
     return e;
 }
 

@@ -74,7 +74,7 @@ static struct str encode_forward(const struct world_file_importer *im,
         f.sticker_items = remove_white_space_of_json_list(im, in->sticker_items);
     else
         f.sticker_items.given = ABSENT;
-    struct str text = encode_column_json(im->arena, &snapshot_type, &f);
+    struct str text = encode_json_for_database_column(im->arena, &snapshot_type, &f);
     return STR_CONCAT(im->arena, str_slice(text.p, text.n - 1), STR(",\"attachments\":"));
 }
 

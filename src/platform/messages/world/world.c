@@ -177,7 +177,7 @@ static enum err import_message(struct world_file_importer *im, const struct worl
         return im->options->files ? update_imported_message(im, m, channel, up) : OK;
     if (!*first || id < *first)
         *first = id;
-    struct message made = message_make_text_only(id, channel, by.author, m->content);
+    struct message made = message_row_from_text(id, channel, by.author, m->content);
     e = insert_imported_message(im, m, &made, &by, up);
     im->channel = channel;
     return e ? e : world_file_import_fields(im, "message", m, up, id);

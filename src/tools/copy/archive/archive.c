@@ -201,14 +201,14 @@ static snowflake read_line_id(int fd, off_t start, off_t end, const char *id)
     line.n = ok ? (size_t)(end - start) : 0;
     struct str object = buf_as_str(&line);
     if (str_is(str_of(id), "user"))
-        object = json_member_raw_text(object, "user");
-    snowflake found = json_member_id(object, "id");
+        object = json_member_get_raw_text(object, "user");
+    snowflake found = json_member_get_id(object, "id");
     buf_clear(&line);
     return found;
 }
 
 /* Removes an incomplete last line and reads the id of the last complete line. */
-static bool read_id_of_last_complete_line(struct guild_archive_list *l, const char *id)
+static bool read_id_of_last_complete_line(struct guild_archive_line_file *l, const char *id)
 {
     struct stat st;
 
@@ -223,8 +223,9 @@ static bool read_id_of_last_complete_line(struct guild_archive_list *l, const ch
     return l->last;
 }
 
-bool guild_archive_list_find_offset_of_id(const struct guild_archive_list *l, snowflake since,
-                                          off_t *ret_offset, snowflake *ret_before)
+bool guild_archive_line_file_find_offset_of_id(const struct guild_archive_line_file *l,
+                                               snowflake since, off_t *ret_offset,
+                                               snowflake *ret_before)
 {
     struct stat st;
 
@@ -244,15 +245,15 @@ bool guild_archive_list_find_offset_of_id(const struct guild_archive_list *l, sn
     return true;
 }
 
-bool guild_archive_list_truncate(struct guild_archive_list *l, off_t offset)
+bool guild_archive_line_file_truncate(struct guild_archive_line_file *l, off_t offset)
 {
     return ftruncate(l->fd, offset) == 0 && lseek(l->fd, offset, SEEK_SET) == offset;
 }
 
-bool guild_archive_list_open(const struct guild_archive *a, const char *name, const char *id,
-                             struct guild_archive_list *ret)
+bool guild_archive_line_file_open(const struct guild_archive *a, const char *name, const char *id,
+                                  struct guild_archive_line_file *ret)
 {
-    *ret = (struct guild_archive_list){ .fd = open_for_append(a, name, 0) };
+    *ret = (struct guild_archive_line_file){ .fd = open_for_append(a, name, 0) };
     bool ok = ret->fd >= 0 && read_id_of_last_complete_line(ret, id);
 
     if (!ok)
@@ -261,7 +262,7 @@ bool guild_archive_list_open(const struct guild_archive *a, const char *name, co
     return ok;
 }
 
-bool guild_archive_list_append(struct guild_archive_list *l, struct str lines)
+bool guild_archive_line_file_append(struct guild_archive_line_file *l, struct str lines)
 {
     bool ok = write_all_bytes(l->fd, lines);
 
@@ -270,7 +271,7 @@ bool guild_archive_list_append(struct guild_archive_list *l, struct str lines)
     return ok;
 }
 
-void guild_archive_list_close(struct guild_archive_list *l)
+void guild_archive_line_file_close(struct guild_archive_line_file *l)
 {
     if (l->fd >= 0)
         close(l->fd);
@@ -280,7 +281,7 @@ void guild_archive_list_close(struct guild_archive_list *l)
 /* --- reading --------------------------------------------------------------------------------- */
 
 bool guild_archive_for_each_line(const struct guild_archive *a, const char *name, int64_t offset,
-                                 guild_archive_line_function *found, void *arg)
+                                 guild_archive_line_callback *found, void *arg)
 {
     char path[1200], *line = NULL;
     size_t capacity = 0;

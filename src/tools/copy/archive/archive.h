@@ -44,30 +44,31 @@ bool guild_archive_write_lines(const struct guild_archive *a, const char *name, 
 
 /* A file of lines to which pages are appended. If a crash cut off a page, the next open removes
  * everything after the last complete line. */
-struct guild_archive_list {
+struct guild_archive_line_file {
     int fd;
     snowflake last; /* id in the last line; 0 if there are no lines */
 };
 /* Opens a list. `id` is the name of the field with the id in each line; it is "user" if the id is
  * that of the object's user. */
-bool guild_archive_list_open(const struct guild_archive *a, const char *name, const char *id,
-                             struct guild_archive_list *ret);
-bool guild_archive_list_append(struct guild_archive_list *l, struct str lines);
+bool guild_archive_line_file_open(const struct guild_archive *a, const char *name, const char *id,
+                                  struct guild_archive_line_file *ret);
+bool guild_archive_line_file_append(struct guild_archive_line_file *l, struct str lines);
 /* Finds the first line whose id is at least `since`. Sets ret_offset to the offset of this line, or
  * to the end of the file. Sets ret_before to the id in the line before it, or to 0. */
-bool guild_archive_list_find_offset_of_id(const struct guild_archive_list *l, snowflake since,
-                                          off_t *ret_offset, snowflake *ret_before);
+bool guild_archive_line_file_find_offset_of_id(const struct guild_archive_line_file *l,
+                                               snowflake since, off_t *ret_offset,
+                                               snowflake *ret_before);
 /* Removes all lines from this offset on. */
-bool guild_archive_list_truncate(struct guild_archive_list *l, off_t offset);
-void guild_archive_list_close(struct guild_archive_list *l);
+bool guild_archive_line_file_truncate(struct guild_archive_line_file *l, off_t offset);
+void guild_archive_line_file_close(struct guild_archive_line_file *l);
 
 /* Reads a file line by line from an offset. The function `found` gets each line; it returns false
  * to stop. `arena` is cleared after each line. A missing file counts as empty. Returns false if the
  * file cannot be read. */
-typedef bool guild_archive_line_function(void *arg, struct str line, int64_t next_offset,
+typedef bool guild_archive_line_callback(void *arg, struct str line, int64_t next_offset,
                                          struct arena *arena);
 bool guild_archive_for_each_line(const struct guild_archive *a, const char *name, int64_t offset,
-                                 guild_archive_line_function *found, void *arg);
+                                 guild_archive_line_callback *found, void *arg);
 int64_t guild_archive_count_lines(const struct guild_archive *a, const char *name);
 
 /* --- skipped.c: messages of the archive that are not imported --- */

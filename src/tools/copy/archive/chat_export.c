@@ -51,7 +51,7 @@ struct chat_export {
     struct guild_archive *archive;
     const char *path;
     struct str guild, channel;
-    struct guild_archive_list list;
+    struct guild_archive_line_file list;
     struct buf lines;
     int64_t count, skipped;
     bool is_reversed, failed;
@@ -60,7 +60,7 @@ struct chat_export {
 static void write_renamed_json_member(struct json_writer *j, const char *name, struct str object,
                                       const char *from)
 {
-    struct str raw = json_member_raw_text(object, from);
+    struct str raw = json_member_get_raw_text(object, from);
 
     if (!raw.n)
         return;
@@ -80,7 +80,7 @@ static void write_chat_user(struct json_writer *j, struct str user)
 
 static void write_chat_users(struct json_writer *j, struct arena *arena, struct str users)
 {
-    struct list items = json_array_items(arena, users);
+    struct list items = json_array_get_items(arena, users);
 
     json_begin_array(j);
     for (size_t i = 0; i < items.count; i++)
@@ -131,14 +131,16 @@ static void copy_saved_file(struct chat_export *x, struct arena *arena, struct s
 static void write_chat_attachments(struct chat_export *x, struct arena *arena,
                                    struct json_writer *j, struct str message)
 {
-    struct list items = json_array_items(arena, json_member_raw_text(message, "attachments"));
+    struct list items =
+        json_array_get_items(arena, json_member_get_raw_text(message, "attachments"));
 
     json_write_name(j, "attachments");
     json_begin_array(j);
     for (size_t i = 0; i < items.count; i++) {
         struct str file = ((struct str *)items.items)[i];
 
-        copy_saved_file(x, arena, json_member_text(arena, file, "url"), json_member_id(file, "id"));
+        copy_saved_file(x, arena, json_member_get_text(arena, file, "url"),
+                        json_member_get_id(file, "id"));
         json_begin_object(j);
         write_renamed_json_member(j, "id", file, "id");
         write_renamed_json_member(j, "filename", file, "fileName");
@@ -153,7 +155,7 @@ static void write_chat_attachments(struct chat_export *x, struct arena *arena,
 static void write_object_of_embed(struct json_writer *j, struct str embed, const char *name,
                                   const char *url)
 {
-    struct str part = json_member_raw_text(embed, name);
+    struct str part = json_member_get_raw_text(embed, name);
 
     if (!part.n)
         return;
@@ -161,7 +163,7 @@ static void write_object_of_embed(struct json_writer *j, struct str embed, const
     json_begin_object(j);
     write_renamed_json_member(j, "name", part, "name");
     write_renamed_json_member(j, "text", part, "text");
-    write_renamed_json_member(j, "url", part, json_member_raw_text(part, url).n ? url : "url");
+    write_renamed_json_member(j, "url", part, json_member_get_raw_text(part, url).n ? url : "url");
     write_renamed_json_member(j, "icon_url", part, "iconCanonicalUrl");
     write_renamed_json_member(j, "width", part, "width");
     write_renamed_json_member(j, "height", part, "height");
@@ -170,15 +172,15 @@ static void write_object_of_embed(struct json_writer *j, struct str embed, const
 
 static void write_chat_embed(struct json_writer *j, struct arena *arena, struct str embed)
 {
-    struct str color = json_member_text(arena, embed, "color");
-    struct list fields = json_array_items(arena, json_member_raw_text(embed, "fields"));
+    struct str color = json_member_get_text(arena, embed, "color");
+    struct list fields = json_array_get_items(arena, json_member_get_raw_text(embed, "fields"));
 
     json_begin_object(j);
     json_write_name(j, "type");
     json_write_text(j, STR("rich"));
-    if (json_member_text(arena, embed, "title").n)
+    if (json_member_get_text(arena, embed, "title").n)
         write_renamed_json_member(j, "title", embed, "title");
-    if (json_member_text(arena, embed, "description").n)
+    if (json_member_get_text(arena, embed, "description").n)
         write_renamed_json_member(j, "description", embed, "description");
     write_renamed_json_member(j, "url", embed, "url");
     write_renamed_json_member(j, "timestamp", embed, "timestamp");
@@ -212,7 +214,7 @@ static void write_chat_embed(struct json_writer *j, struct arena *arena, struct 
 
 static void write_chat_reactions(struct json_writer *j, struct arena *arena, struct str message)
 {
-    struct list items = json_array_items(arena, json_member_raw_text(message, "reactions"));
+    struct list items = json_array_get_items(arena, json_member_get_raw_text(message, "reactions"));
     const struct str *reactions = items.items;
 
     if (!items.count)
@@ -220,12 +222,12 @@ static void write_chat_reactions(struct json_writer *j, struct arena *arena, str
     json_write_name(j, "reactions");
     json_begin_array(j);
     for (size_t i = 0; i < items.count; i++) {
-        struct str emoji = json_member_raw_text(reactions[i], "emoji");
+        struct str emoji = json_member_get_raw_text(reactions[i], "emoji");
 
         json_begin_object(j);
         json_write_name(j, "emoji");
         json_begin_object(j);
-        if (json_member_id(emoji, "id"))
+        if (json_member_get_id(emoji, "id"))
             write_renamed_json_member(j, "id", emoji, "id");
         write_renamed_json_member(j, "name", emoji, "name");
         json_end_object(j);
@@ -235,25 +237,25 @@ static void write_chat_reactions(struct json_writer *j, struct arena *arena, str
     json_write_name(j, "reaction_users");
     json_begin_array(j);
     for (size_t i = 0; i < items.count; i++)
-        write_chat_users(j, arena, json_member_raw_text(reactions[i], "users"));
+        write_chat_users(j, arena, json_member_get_raw_text(reactions[i], "users"));
     json_end_array(j);
 }
 
 static void append_chat_message(struct chat_export *x, struct arena *arena, struct str message)
 {
     struct json_writer j = json_writer_to_buf(&x->lines);
-    struct list embeds = json_array_items(arena, json_member_raw_text(message, "embeds"));
-    struct str reference = json_member_raw_text(message, "reference");
+    struct list embeds = json_array_get_items(arena, json_member_get_raw_text(message, "embeds"));
+    struct str reference = json_member_get_raw_text(message, "reference");
 
     json_begin_object(&j);
     write_renamed_json_member(&j, "id", message, "id");
     json_write_name(&j, "type");
-    json_write_int(&j, find_number(message_kinds, json_member_text(arena, message, "type"), 0));
+    json_write_int(&j, find_number(message_kinds, json_member_get_text(arena, message, "type"), 0));
     write_renamed_json_member(&j, "content", message, "content");
     write_renamed_json_member(&j, "edited_timestamp", message, "timestampEdited");
     write_renamed_json_member(&j, "pinned", message, "isPinned");
     json_write_name(&j, "author");
-    write_chat_user(&j, json_member_raw_text(message, "author"));
+    write_chat_user(&j, json_member_get_raw_text(message, "author"));
     write_chat_attachments(x, arena, &j, message);
     json_write_name(&j, "embeds");
     json_begin_array(&j);
@@ -261,8 +263,8 @@ static void append_chat_message(struct chat_export *x, struct arena *arena, stru
         write_chat_embed(&j, arena, ((struct str *)embeds.items)[i]);
     json_end_array(&j);
     json_write_name(&j, "mentions");
-    write_chat_users(&j, arena, json_member_raw_text(message, "mentions"));
-    if (json_member_id(reference, "messageId")) {
+    write_chat_users(&j, arena, json_member_get_raw_text(message, "mentions"));
+    if (json_member_get_id(reference, "messageId")) {
         json_write_name(&j, "message_reference");
         json_begin_object(&j);
         write_renamed_json_member(&j, "message_id", reference, "messageId");
@@ -283,7 +285,7 @@ static void convert_exported_messages(struct chat_export *x, struct json_reader 
 
     json_enter_container(r);
     while (!x->failed && json_next_item(r) && json_skip_value(r, &message)) {
-        snowflake id = json_member_id(message, "id");
+        snowflake id = json_member_get_id(message, "id");
 
         x->is_reversed |= id <= before;
         x->failed |= x->is_reversed;
@@ -294,7 +296,7 @@ static void convert_exported_messages(struct chat_export *x, struct json_reader 
         }
         append_chat_message(x, arena, message);
         x->count++;
-        x->failed |= !guild_archive_list_append(&x->list, buf_as_str(&x->lines));
+        x->failed |= !guild_archive_line_file_append(&x->list, buf_as_str(&x->lines));
         x->list.last = id;
         buf_reset(&x->lines);
         arena_reset(arena);
@@ -314,7 +316,7 @@ static bool find_line_with_id(void *arg, struct str line, int64_t next_offset, s
     struct line_search *s = arg;
 
     (void)next_offset, (void)arena;
-    s->found = json_member_id(line, "id") == s->id;
+    s->found = json_member_get_id(line, "id") == s->id;
     return !s->found;
 }
 
@@ -323,15 +325,15 @@ static void append_line_unless_id_exists(struct chat_export *x, const char *file
                                          struct str line)
 {
     struct line_search search = { .id = id };
-    struct guild_archive_list list;
+    struct guild_archive_line_file list;
 
     guild_archive_for_each_line(x->archive, file, 0, find_line_with_id, &search);
     if (search.found)
         return;
-    if (!guild_archive_list_open(x->archive, file, "id", &list) ||
-        !guild_archive_list_append(&list, line))
+    if (!guild_archive_line_file_open(x->archive, file, "id", &list) ||
+        !guild_archive_line_file_append(&list, line))
         x->failed = true;
-    guild_archive_list_close(&list);
+    guild_archive_line_file_close(&list);
 }
 
 static void add_channel_line(struct chat_export *x, const char *file, struct str id, int64_t type,
@@ -366,25 +368,25 @@ static void add_guild_and_channel(struct chat_export *x, struct arena *arena, st
 {
     struct json_writer j = json_writer_to_buf(&x->lines);
     int64_t type =
-        find_number(channel_kinds, json_member_text(arena, x->channel, "type"), CHANNEL_TEXT);
-    struct str parent = json_member_raw_text(x->channel, "categoryId"),
-               parent_name = json_member_raw_text(x->channel, "category");
+        find_number(channel_kinds, json_member_get_text(arena, x->channel, "type"), CHANNEL_TEXT);
+    struct str parent = json_member_get_raw_text(x->channel, "categoryId"),
+               parent_name = json_member_get_raw_text(x->channel, "category");
     bool thread = channel_is_thread(type);
 
     json_begin_object(&j);
     write_renamed_json_member(&j, "id", x->guild, "id");
     write_renamed_json_member(&j, "name", x->guild, "name");
-    write_renamed_json_member(&j, "owner_id", json_member_raw_text(first, "author"), "id");
+    write_renamed_json_member(&j, "owner_id", json_member_get_raw_text(first, "author"), "id");
     json_end_object(&j);
     buf_add_char(&x->lines, '\n');
-    append_line_unless_id_exists(x, "guild.jsonl", json_member_id(x->guild, "id"),
+    append_line_unless_id_exists(x, "guild.jsonl", json_member_get_id(x->guild, "id"),
                                  buf_as_str(&x->lines));
     add_channel_line(x, "channels.jsonl", parent, thread ? CHANNEL_TEXT : CHANNEL_CATEGORY,
                      parent_name, (struct str){ 0 }, (struct str){ 0 });
     add_channel_line(x, thread ? "active_threads.jsonl" : "channels.jsonl",
-                     json_member_raw_text(x->channel, "id"), type,
-                     json_member_raw_text(x->channel, "name"), parent,
-                     json_member_raw_text(x->channel, "topic"));
+                     json_member_get_raw_text(x->channel, "id"), type,
+                     json_member_get_raw_text(x->channel, "name"), parent,
+                     json_member_get_raw_text(x->channel, "topic"));
 }
 
 snowflake chat_export_read_guild_id(const char *path)
@@ -393,7 +395,7 @@ snowflake chat_export_read_guild_id(const char *path)
     struct str text;
 
     if (map_world_file_into_memory(path, &text)) {
-        id = json_member_id(json_member_raw_text(text, "guild"), "id");
+        id = json_member_get_id(json_member_get_raw_text(text, "guild"), "id");
         unmap_world_file(text);
     }
     if (!id)
@@ -432,14 +434,14 @@ bool chat_export_convert_to_archive(struct guild_archive *archive, const char *p
         return false;
     }
     buf_init(&x.lines, SIZE_MAX);
-    x.guild = json_member_raw_text(text, "guild");
-    x.channel = json_member_raw_text(text, "channel");
-    struct str messages = json_member_raw_text(text, "messages"),
+    x.guild = json_member_get_raw_text(text, "guild");
+    x.channel = json_member_get_raw_text(text, "channel");
+    struct str messages = json_member_get_raw_text(text, "messages"),
                first = find_first_message_of_chat_export(arena, messages);
-    snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", json_member_id(x.channel, "id"));
+    snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", json_member_get_id(x.channel, "id"));
     if (first.n) {
         add_guild_and_channel(&x, arena, first);
-        x.failed |= !guild_archive_list_open(archive, name, "id", &x.list);
+        x.failed |= !guild_archive_line_file_open(archive, name, "id", &x.list);
         json_reader_init(&r, messages, arena);
         r.values_max = UINT_MAX;
         if (!x.failed && json_peek_kind(&r) == JSON_ARRAY)
@@ -448,7 +450,7 @@ bool chat_export_convert_to_archive(struct guild_archive *archive, const char *p
     if (x.is_reversed)
         fprintf(stderr, "guildhall: '%s' is not ordered by time; export it oldest first\n", path);
     printf("%s: %lld messages, %lld known\n", path, (long long)x.count, (long long)x.skipped);
-    guild_archive_list_close(&x.list);
+    guild_archive_line_file_close(&x.list);
     buf_clear(&x.lines);
     unmap_world_file(text);
     arena_free(arena);

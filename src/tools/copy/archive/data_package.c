@@ -82,11 +82,11 @@ static int compare_message_ids(const void *a, const void *b)
 
 static struct list read_package_messages(struct arena *arena, struct str text)
 {
-    struct list items = json_array_items(arena, text), found = { 0 };
+    struct list items = json_array_get_items(arena, text), found = { 0 };
 
     for (size_t i = 0; i < items.count; i++) {
         struct str object = ((struct str *)items.items)[i];
-        snowflake id = json_member_id(object, "ID");
+        snowflake id = json_member_get_id(object, "ID");
 
         if (id)
             *(struct package_message *)list_append(arena, &found, sizeof(struct package_message)) =
@@ -102,10 +102,10 @@ static void append_package_message(struct data_package *p, struct arena *arena, 
                                    const struct package_message *m)
 {
     struct json_writer j = json_writer_to_buf(lines);
-    struct str content = json_member_text(arena, m->object, "Contents");
+    struct str content = json_member_get_text(arena, m->object, "Contents");
     char what[100];
 
-    if (json_member_text(arena, m->object, "Attachments").n || !content.n) {
+    if (json_member_get_text(arena, m->object, "Attachments").n || !content.n) {
         snprintf(what, sizeof what, "%s %" PRIu64, content.n ? "files of message" : "message",
                  m->id);
         guild_archive_add_report_line(p->archive, what, "a data package contains no files");
@@ -162,7 +162,7 @@ static int64_t parse_package_channel_type(struct arena *arena, struct str channe
         { "NEWS_THREAD", CHANNEL_ANNOUNCEMENT_THREAD },
         { "ANNOUNCEMENT_THREAD", CHANNEL_ANNOUNCEMENT_THREAD },
     };
-    struct str word = json_member_text(arena, channel, "type");
+    struct str word = json_member_get_text(arena, channel, "type");
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (str_is(word, rows[i].word))
@@ -173,11 +173,11 @@ static int64_t parse_package_channel_type(struct arena *arena, struct str channe
 static void append_package_channel(struct data_package *p, struct str channel)
 {
     struct json_writer j = json_writer_to_buf(&p->channels);
-    struct str name = json_member_raw_text(channel, "name");
+    struct str name = json_member_get_raw_text(channel, "name");
 
     json_begin_object(&j);
     json_write_name(&j, "id");
-    json_write_id(&j, json_member_id(channel, "id"));
+    json_write_id(&j, json_member_get_id(channel, "id"));
     json_write_name(&j, "type");
     json_write_int(&j, parse_package_channel_type(p->arena, channel));
     json_write_name(&j, "name");
@@ -189,7 +189,7 @@ static void append_package_channel(struct data_package *p, struct str channel)
 static void write_guild_line(struct data_package *p, struct str guild)
 {
     struct json_writer j = json_writer_to_buf(&p->guild_line);
-    struct str name = json_member_raw_text(guild, "name");
+    struct str name = json_member_get_raw_text(guild, "name");
 
     if (p->guild_line.n)
         return;
@@ -199,21 +199,21 @@ static void write_guild_line(struct data_package *p, struct str guild)
     json_write_name(&j, "name");
     json_write_raw(&j, name.n > 2 ? name : STR("\"unnamed\""));
     json_write_name(&j, "owner_id");
-    json_write_raw(&j, json_member_raw_text(p->user, "id"));
+    json_write_raw(&j, json_member_get_raw_text(p->user, "id"));
     json_end_object(&j);
     buf_add_char(&p->guild_line, '\n');
 }
 
 static void count_package_channel(struct data_package *p, struct str guild, struct str text)
 {
-    snowflake id = json_member_id(guild, "id");
+    snowflake id = json_member_get_id(guild, "id");
     struct guild_count *count = map_find_value(&p->counts, id);
     struct arena *arena = arena_new();
 
     if (!count) {
         count = arena_alloc(p->arena, sizeof *count);
         *count = (struct guild_count){
-            .id = id, .name = str_dup(p->arena, json_member_text(arena, guild, "name"))
+            .id = id, .name = str_dup(p->arena, json_member_get_text(arena, guild, "name"))
         };
         map_set_value(&p->counts, id, count);
         *(struct guild_count **)list_append(p->arena, &p->guilds, sizeof count) = count;
@@ -234,8 +234,8 @@ static void read_package_channel(struct data_package *p, const char *folder)
     if (!map_world_file_into_memory(path, &channel))
         return;
     snprintf(path, sizeof path, "%s/messages.json", folder);
-    struct str guild = json_member_raw_text(channel, "guild");
-    snowflake id = json_member_id(guild, "id"), channel_id = json_member_id(channel, "id");
+    struct str guild = json_member_get_raw_text(channel, "guild");
+    snowflake id = json_member_get_id(guild, "id"), channel_id = json_member_get_id(channel, "id");
     if (id && channel_id && (!p->archive || id == p->guild)) {
         if (!map_world_file_into_memory(path, &messages)) {
             fprintf(stderr,
@@ -272,23 +272,23 @@ static bool read_package_user(struct data_package *p, const char *folder)
     buf_init(&user, 4096);
     json_begin_object(&j);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (json_member_raw_text(text, names[i]).n) {
+        if (json_member_get_raw_text(text, names[i]).n) {
             json_write_key(&j, str_of(names[i]));
-            json_write_raw(&j, json_member_raw_text(text, names[i]));
+            json_write_raw(&j, json_member_get_raw_text(text, names[i]));
         }
     json_end_object(&j);
     p->user = str_dup(p->arena, buf_as_str(&user));
     buf_clear(&user);
     unmap_world_file(text);
-    if (!json_member_id(p->user, "id"))
+    if (!json_member_get_id(p->user, "id"))
         fprintf(stderr, "guildhall: the account/user.json of '%s' has no id\n", folder);
-    return json_member_id(p->user, "id");
+    return json_member_get_id(p->user, "id");
 }
 
 snowflake data_package_read_user_id(const char *folder)
 {
     struct data_package p = { .arena = arena_new() };
-    snowflake id = read_package_user(&p, folder) ? json_member_id(p.user, "id") : 0;
+    snowflake id = read_package_user(&p, folder) ? json_member_get_id(p.user, "id") : 0;
 
     arena_free(p.arena);
     return id;

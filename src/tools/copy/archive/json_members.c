@@ -11,7 +11,7 @@ static void begin_reading_json_object(struct json_reader *r, struct str text, st
     r->values_max = UINT_MAX;
 }
 
-struct str json_member_raw_text(struct str object, const char *name)
+struct str json_member_get_raw_text(struct str object, const char *name)
 {
     struct arena *arena = arena_new_small();
     struct str key, raw, found = { 0 };
@@ -28,9 +28,9 @@ struct str json_member_raw_text(struct str object, const char *name)
     return str_is(found, "null") ? (struct str){ 0 } : found;
 }
 
-struct str json_member_text(struct arena *arena, struct str object, const char *name)
+struct str json_member_get_text(struct arena *arena, struct str object, const char *name)
 {
-    struct str raw = json_member_raw_text(object, name), text = { 0 };
+    struct str raw = json_member_get_raw_text(object, name), text = { 0 };
     struct json_reader r;
 
     begin_reading_json_object(&r, raw, arena);
@@ -43,20 +43,20 @@ int64_t json_member_int(struct str object, const char *name)
 {
     int64_t value = 0;
 
-    return json_parse_int_text(json_member_raw_text(object, name), &value) ? value : 0;
+    return json_parse_int_text(json_member_get_raw_text(object, name), &value) ? value : 0;
 }
 
-snowflake json_member_id(struct str object, const char *name)
+snowflake json_member_get_id(struct str object, const char *name)
 {
     return (snowflake)json_member_int(object, name);
 }
 
 bool json_member_is_true(struct str object, const char *name)
 {
-    return str_is(json_member_raw_text(object, name), "true");
+    return str_is(json_member_get_raw_text(object, name), "true");
 }
 
-struct list json_array_items(struct arena *arena, struct str array)
+struct list json_array_get_items(struct arena *arena, struct str array)
 {
     struct list items = { 0 };
     struct json_reader r;

@@ -19,7 +19,7 @@ static bool append_skipped_id_to_journal(void *arg, struct str line, int64_t nex
                                          struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    append_id_to_skipped_list(arg, json_member_id(line, "id"));
+    append_id_to_skipped_list(arg, json_member_get_id(line, "id"));
     return true;
 }
 
@@ -40,9 +40,9 @@ void guild_copy_skipped_ids_clear(struct guild_copy_skipped_ids *s)
 bool guild_copy_skipped_ids_contain_message(const struct guild_copy_skipped_ids *s,
                                             struct str message)
 {
-    return (s->ids.count && map_find_value(&s->ids, json_member_id(message, "id"))) ||
+    return (s->ids.count && map_find_value(&s->ids, json_member_get_id(message, "id"))) ||
            (s->webhooks.count &&
-            map_find_value(&s->webhooks, json_member_id(message, "webhook_id")));
+            map_find_value(&s->webhooks, json_member_get_id(message, "webhook_id")));
 }
 
 bool guild_copy_skipped_ids_contain_webhook(const struct guild_copy_skipped_ids *s,
@@ -54,16 +54,16 @@ bool guild_copy_skipped_ids_contain_webhook(const struct guild_copy_skipped_ids 
 static bool append_line_to_archive_list(struct map *ids, struct guild_archive *a, const char *name,
                                         snowflake id)
 {
-    struct guild_archive_list list;
+    struct guild_archive_line_file list;
     char line[64];
     int n = snprintf(line, sizeof line, "{\"id\":\"%" PRIu64 "\"}\n", id);
 
     if (map_find_value(ids, id))
         return true;
     append_id_to_skipped_list(ids, id);
-    bool ok = guild_archive_list_open(a, name, "id", &list) &&
-              guild_archive_list_append(&list, str_slice(line, (size_t)n));
-    guild_archive_list_close(&list);
+    bool ok = guild_archive_line_file_open(a, name, "id", &list) &&
+              guild_archive_line_file_append(&list, str_slice(line, (size_t)n));
+    guild_archive_line_file_close(&list);
     return ok;
 }
 

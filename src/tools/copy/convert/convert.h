@@ -49,7 +49,7 @@ world_file_entry_writer write_world_guild, write_world_role, write_world_channel
     write_world_invite, write_world_welcome_screen, write_world_onboarding, write_world_widget;
 /* Returns the name that world files use for a channel type. Returns NULL if channels of this type
  * are not copied. */
-const char *world_file_name_of_channel_type(int64_t type);
+const char *get_world_file_name_of_channel_type(int64_t type);
 /* Adds an account that an entry refers to; object is a user object of the interface. */
 void add_user_to_world_file(struct guild_copy_conversion *c, struct arena *arena, struct str user);
 bool guild_copy_id_is_known(const struct map *ids, snowflake id);

@@ -20,7 +20,7 @@ static const char *const channel_type_words[] = {
     [CHANNEL_MEDIA] = "media",
 };
 
-const char *world_file_name_of_channel_type(int64_t type)
+const char *get_world_file_name_of_channel_type(int64_t type)
 {
     bool known = type >= 0 && (size_t)type < COUNT_OF(channel_type_words);
 
@@ -33,8 +33,8 @@ static void write_overwrites(struct guild_copy_conversion *c, struct arena *aren
     static const struct json_member_renaming names[] = { { "allow", NULL },
                                                          { "deny", NULL },
                                                          { 0 } };
-    struct str overwrites = json_member_raw_text(channel, "permission_overwrites");
-    struct list items = json_array_items(arena, overwrites);
+    struct str overwrites = json_member_get_raw_text(channel, "permission_overwrites");
+    struct list items = json_array_get_items(arena, overwrites);
 
     /* Chat exports have no overwrites: then an existing channel retains its own. */
     if (!overwrites.n)
@@ -44,7 +44,7 @@ static void write_overwrites(struct guild_copy_conversion *c, struct arena *aren
     for (size_t i = 0; i < items.count; i++) {
         struct str overwrite = ((struct str *)items.items)[i];
         bool member = json_member_int(overwrite, "type") == 1;
-        snowflake id = json_member_id(overwrite, "id");
+        snowflake id = json_member_get_id(overwrite, "id");
 
         if (member ? !c->people : !guild_copy_id_is_known(&c->known.roles, id)) {
             c->omitted++;
@@ -67,7 +67,8 @@ static void write_forum_tags(struct guild_copy_conversion *c, struct arena *aren
     static const struct json_member_renaming names[] = {
         { "id", NULL }, { "name", NULL }, { "moderated", NULL }, { 0 }
     };
-    struct list items = json_array_items(arena, json_member_raw_text(channel, "available_tags"));
+    struct list items =
+        json_array_get_items(arena, json_member_get_raw_text(channel, "available_tags"));
 
     if (!items.count)
         return;
@@ -85,8 +86,8 @@ static void write_forum_tags(struct guild_copy_conversion *c, struct arena *aren
 static bool write_thread_member(void *arg, struct str line, int64_t next_offset,
                                 struct arena *arena)
 {
-    struct line_item_writer *r = arg;
-    snowflake id = json_member_id(line, "user_id");
+    struct json_item_per_line_writer *r = arg;
+    snowflake id = json_member_get_id(line, "user_id");
 
     (void)next_offset;
     add_user_id_to_world_file(r->conversion, arena, id);
@@ -106,16 +107,17 @@ static void write_thread(struct guild_copy_conversion *c, struct arena *arena,
         { "invitable", NULL },
         { 0 },
     };
-    struct line_item_writer r = { c, j };
+    struct json_item_per_line_writer r = { c, j };
     char name[100];
 
-    copy_json_members(j, json_member_raw_text(thread, "thread_metadata"), names);
+    copy_json_members(j, json_member_get_raw_text(thread, "thread_metadata"), names);
     write_user_reference(c, arena, j, "owner", (struct str){ 0 },
-                         json_member_id(thread, "owner_id"));
-    write_json_member_raw(j, "applied_tags", json_member_raw_text(thread, "applied_tags"));
+                         json_member_get_id(thread, "owner_id"));
+    write_json_member_raw(j, "applied_tags", json_member_get_raw_text(thread, "applied_tags"));
     if (!c->people)
         return;
-    snprintf(name, sizeof name, "thread_members/%" PRIu64 ".jsonl", json_member_id(thread, "id"));
+    snprintf(name, sizeof name, "thread_members/%" PRIu64 ".jsonl",
+             json_member_get_id(thread, "id"));
     json_write_name(j, "people");
     json_begin_array(j);
     guild_archive_for_each_line(c->archive, name, 0, write_thread_member, &r);
@@ -147,20 +149,20 @@ bool write_world_channel(struct guild_copy_conversion *c, struct arena *arena, s
     int64_t type = json_member_int(channel, "type");
     struct json_writer j = json_writer_to_buf(out);
 
-    if (!world_file_name_of_channel_type(type))
+    if (!get_world_file_name_of_channel_type(type))
         return false;
     json_begin_object(&j);
     copy_json_members(&j, channel, names);
     write_json_word_for_number(&j, "type", channel_type_words, COUNT_OF(channel_type_words), type);
     write_world_file_reference(c, &j, "parent", &c->known.channels,
-                               json_member_id(channel, "parent_id"));
+                               json_member_get_id(channel, "parent_id"));
     if (channel_is_thread(type)) {
         write_thread(c, arena, &j, channel);
     } else {
         write_overwrites(c, arena, &j, channel);
         write_forum_tags(c, arena, &j, channel);
         write_emoji_reference(c, &j, "default_reaction",
-                              json_member_raw_text(channel, "default_reaction_emoji"));
+                              json_member_get_raw_text(channel, "default_reaction_emoji"));
     }
     json_end_object(&j);
     return true;

@@ -25,24 +25,24 @@ bool write_world_guild(struct guild_copy_conversion *c, struct arena *arena, str
     };
     struct json_writer j = json_writer_to_buf(out);
 
-    struct str features = json_member_raw_text(guild, "features");
+    struct str features = json_member_get_raw_text(guild, "features");
 
     c->welcome_screen_enabled =
         features.n && memmem(features.p, features.n, "\"WELCOME_SCREEN_ENABLED\"", 24);
     json_begin_object(&j);
     copy_json_members(&j, guild, names);
     write_user_reference(c, arena, &j, "owner", (struct str){ 0 },
-                         json_member_id(guild, "owner_id"));
+                         json_member_get_id(guild, "owner_id"));
     write_world_file_reference(c, &j, "afk_channel", &c->known.channels,
-                               json_member_id(guild, "afk_channel_id"));
+                               json_member_get_id(guild, "afk_channel_id"));
     write_world_file_reference(c, &j, "system_channel", &c->known.channels,
-                               json_member_id(guild, "system_channel_id"));
+                               json_member_get_id(guild, "system_channel_id"));
     write_world_file_reference(c, &j, "rules_channel", &c->known.channels,
-                               json_member_id(guild, "rules_channel_id"));
+                               json_member_get_id(guild, "rules_channel_id"));
     write_world_file_reference(c, &j, "public_updates_channel", &c->known.channels,
-                               json_member_id(guild, "public_updates_channel_id"));
+                               json_member_get_id(guild, "public_updates_channel_id"));
     write_world_file_reference(c, &j, "safety_alerts_channel", &c->known.channels,
-                               json_member_id(guild, "safety_alerts_channel_id"));
+                               json_member_get_id(guild, "safety_alerts_channel_id"));
     json_end_object(&j);
     return true;
 }
@@ -62,11 +62,11 @@ bool write_world_role(struct guild_copy_conversion *c, struct arena *arena, stru
                                                           { "tertiary_color", NULL },
                                                           { 0 } };
     struct json_writer j = json_writer_to_buf(out);
-    snowflake bot = json_member_id(json_member_raw_text(role, "tags"), "bot_id");
+    snowflake bot = json_member_get_id(json_member_get_raw_text(role, "tags"), "bot_id");
 
     json_begin_object(&j);
     copy_json_members(&j, role, names);
-    copy_json_members(&j, json_member_raw_text(role, "colors"), colors);
+    copy_json_members(&j, json_member_get_raw_text(role, "colors"), colors);
     if (bot)
         write_user_reference(c, arena, &j, "bot", (struct str){ 0 }, bot);
     json_end_object(&j);
@@ -80,7 +80,7 @@ bool write_world_welcome_screen(struct guild_copy_conversion *c, struct arena *a
 {
     static const struct json_member_renaming names[] = { { "description", NULL }, { 0 } };
     struct list channels =
-        json_array_items(arena, json_member_raw_text(screen, "welcome_channels"));
+        json_array_get_items(arena, json_member_get_raw_text(screen, "welcome_channels"));
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
@@ -91,7 +91,7 @@ bool write_world_welcome_screen(struct guild_copy_conversion *c, struct arena *a
     json_begin_array(&j);
     for (size_t i = 0; i < channels.count; i++) {
         struct str channel = ((struct str *)channels.items)[i];
-        snowflake id = json_member_id(channel, "channel_id");
+        snowflake id = json_member_get_id(channel, "channel_id");
 
         if (!guild_copy_id_is_known(&c->known.channels, id)) {
             c->omitted++;
@@ -114,18 +114,19 @@ static void write_onboarding_option(struct guild_copy_conversion *c, struct aren
     static const struct json_member_renaming names[] = {
         { "id", NULL }, { "title", NULL }, { "description", NULL }, { 0 }
     };
-    struct str emoji = json_member_raw_text(option, "emoji");
+    struct str emoji = json_member_get_raw_text(option, "emoji");
 
     json_begin_object(j);
     copy_json_members(j, option, names);
-    if (json_member_id(emoji, "id"))
-        write_world_file_reference(c, j, "emoji", &c->known.emojis, json_member_id(emoji, "id"));
+    if (json_member_get_id(emoji, "id"))
+        write_world_file_reference(c, j, "emoji", &c->known.emojis,
+                                   json_member_get_id(emoji, "id"));
     else
-        write_json_member_raw(j, "emoji", json_member_raw_text(emoji, "name"));
+        write_json_member_raw(j, "emoji", json_member_get_raw_text(emoji, "name"));
     write_world_file_references(c, arena, j, "roles", &c->known.roles,
-                                json_member_raw_text(option, "role_ids"));
+                                json_member_get_raw_text(option, "role_ids"));
     write_world_file_references(c, arena, j, "channels", &c->known.channels,
-                                json_member_raw_text(option, "channel_ids"));
+                                json_member_get_raw_text(option, "channel_ids"));
     json_end_object(j);
 }
 
@@ -144,18 +145,20 @@ bool write_world_onboarding(struct guild_copy_conversion *c, struct arena *arena
         { "in_onboarding", NULL },
         { 0 },
     };
-    struct list prompts = json_array_items(arena, json_member_raw_text(onboarding, "prompts"));
+    struct list prompts =
+        json_array_get_items(arena, json_member_get_raw_text(onboarding, "prompts"));
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
     copy_json_members(&j, onboarding, settings);
     write_world_file_references(c, arena, &j, "default_channels", &c->known.channels,
-                                json_member_raw_text(onboarding, "default_channel_ids"));
+                                json_member_get_raw_text(onboarding, "default_channel_ids"));
     json_write_name(&j, "prompts");
     json_begin_array(&j);
     for (size_t i = 0; i < prompts.count; i++) {
         struct str prompt = ((struct str *)prompts.items)[i];
-        struct list options = json_array_items(arena, json_member_raw_text(prompt, "options"));
+        struct list options =
+            json_array_get_items(arena, json_member_get_raw_text(prompt, "options"));
 
         json_begin_object(&j);
         copy_json_members(&j, prompt, names);
@@ -181,7 +184,7 @@ bool write_world_widget(struct guild_copy_conversion *c, struct arena *arena, st
     copy_json_members(&j, widget,
                       (const struct json_member_renaming[]){ { "enabled", NULL }, { 0 } });
     write_world_file_reference(c, &j, "channel", &c->known.channels,
-                               json_member_id(widget, "channel_id"));
+                               json_member_get_id(widget, "channel_id"));
     json_end_object(&j);
     return true;
 }

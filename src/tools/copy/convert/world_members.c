@@ -39,7 +39,7 @@ void copy_json_members(struct json_writer *j, struct str object,
 {
     for (; names->from; names++)
         write_json_member_raw(j, names->to ? names->to : names->from,
-                              json_member_raw_text(object, names->from));
+                              json_member_get_raw_text(object, names->from));
 }
 
 bool guild_copy_id_is_known(const struct map *ids, snowflake id)
@@ -79,7 +79,7 @@ void write_world_file_references(struct guild_copy_conversion *c, struct arena *
                                  struct json_writer *j, const char *name, const struct map *ids,
                                  struct str array)
 {
-    struct list items = json_array_items(arena, array);
+    struct list items = json_array_get_items(arena, array);
 
     if (!array.n)
         return;
@@ -105,8 +105,9 @@ void write_json_word_for_number(struct json_writer *j, const char *name, const c
     json_write_text(j, str_of(words[value]));
 }
 
-void write_data_uri(struct guild_copy_conversion *c, struct arena *arena, struct json_writer *j,
-                    const char *name, const char *type, const char *folder, snowflake id)
+void write_archive_file_as_data_uri(struct guild_copy_conversion *c, struct arena *arena,
+                                    struct json_writer *j, const char *name, const char *type,
+                                    const char *folder, snowflake id)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     struct buf bytes, text;
@@ -145,10 +146,10 @@ void write_data_uri(struct guild_copy_conversion *c, struct arena *arena, struct
 void write_emoji_reference(struct guild_copy_conversion *c, struct json_writer *j, const char *name,
                            struct str object)
 {
-    snowflake id = json_member_id(object, "emoji_id");
+    snowflake id = json_member_get_id(object, "emoji_id");
 
     if (id)
         write_world_file_reference(c, j, name, &c->known.emojis, id);
     else
-        write_json_member_raw(j, name, json_member_raw_text(object, "emoji_name"));
+        write_json_member_raw(j, name, json_member_get_raw_text(object, "emoji_name"));
 }

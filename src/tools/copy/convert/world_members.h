@@ -25,8 +25,9 @@ void write_world_file_references(struct guild_copy_conversion *c, struct arena *
 void write_json_word_for_number(struct json_writer *j, const char *name, const char *const *words,
                                 size_t count, int64_t value);
 /* Writes a file of the archive as a data URI, if the archive has it. */
-void write_data_uri(struct guild_copy_conversion *c, struct arena *arena, struct json_writer *j,
-                    const char *name, const char *type, const char *folder, snowflake id);
+void write_archive_file_as_data_uri(struct guild_copy_conversion *c, struct arena *arena,
+                                    struct json_writer *j, const char *name, const char *type,
+                                    const char *folder, snowflake id);
 /* Writes an emoji that the API object has in two fields, one of which is null. */
 void write_emoji_reference(struct guild_copy_conversion *c, struct json_writer *j, const char *name,
                            struct str object);
@@ -41,7 +42,7 @@ void write_user_references(struct guild_copy_conversion *c, struct arena *arena,
                            struct json_writer *j, const char *name, struct str users);
 
 /* Argument of functions that write an item for each line of a file. */
-struct line_item_writer {
+struct json_item_per_line_writer {
     struct guild_copy_conversion *conversion;
     struct json_writer *j;
 };

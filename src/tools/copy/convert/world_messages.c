@@ -5,8 +5,8 @@
 
 static struct str format_emoji_as_text(struct arena *arena, struct str emoji)
 {
-    struct str name = json_member_text(arena, emoji, "name");
-    snowflake id = json_member_id(emoji, "id");
+    struct str name = json_member_get_text(arena, emoji, "name");
+    snowflake id = json_member_get_id(emoji, "id");
 
     if (!id)
         return name;
@@ -16,8 +16,10 @@ static struct str format_emoji_as_text(struct arena *arena, struct str emoji)
 static void write_reactions(struct guild_copy_conversion *c, struct arena *arena,
                             struct json_writer *j, struct str message)
 {
-    struct list reactions = json_array_items(arena, json_member_raw_text(message, "reactions"));
-    struct list users = json_array_items(arena, json_member_raw_text(message, "reaction_users"));
+    struct list reactions =
+        json_array_get_items(arena, json_member_get_raw_text(message, "reactions"));
+    struct list users =
+        json_array_get_items(arena, json_member_get_raw_text(message, "reaction_users"));
 
     if (!users.count)
         return;
@@ -30,7 +32,7 @@ static void write_reactions(struct guild_copy_conversion *c, struct arena *arena
         json_write_name(j, "emoji");
         json_write_text(
             j, format_emoji_as_text(
-                   arena, json_member_raw_text(((struct str *)reactions.items)[i], "emoji")));
+                   arena, json_member_get_raw_text(((struct str *)reactions.items)[i], "emoji")));
         write_user_references(c, arena, j, "users", ((struct str *)users.items)[i]);
         json_end_object(j);
     }
@@ -40,24 +42,27 @@ static void write_reactions(struct guild_copy_conversion *c, struct arena *arena
 static void write_message_poll(struct guild_copy_conversion *c, struct arena *arena,
                                struct json_writer *j, struct str message)
 {
-    struct str poll = json_member_raw_text(message, "poll");
-    struct list answers = json_array_items(arena, json_member_raw_text(poll, "answers"));
-    struct list voters = json_array_items(arena, json_member_raw_text(message, "poll_voters"));
+    struct str poll = json_member_get_raw_text(message, "poll");
+    struct list answers = json_array_get_items(arena, json_member_get_raw_text(poll, "answers"));
+    struct list voters =
+        json_array_get_items(arena, json_member_get_raw_text(message, "poll_voters"));
 
     if (!poll.n)
         return;
     json_write_name(j, "poll");
     json_begin_object(j);
-    write_json_member_raw(j, "question",
-                          json_member_raw_text(json_member_raw_text(poll, "question"), "text"));
-    write_json_member_raw(j, "ends_at", json_member_raw_text(poll, "expiry"));
-    write_json_member_raw(j, "allow_multiselect", json_member_raw_text(poll, "allow_multiselect"));
+    write_json_member_raw(
+        j, "question",
+        json_member_get_raw_text(json_member_get_raw_text(poll, "question"), "text"));
+    write_json_member_raw(j, "ends_at", json_member_get_raw_text(poll, "expiry"));
+    write_json_member_raw(j, "allow_multiselect",
+                          json_member_get_raw_text(poll, "allow_multiselect"));
     json_write_name(j, "answers");
     json_begin_array(j);
     for (size_t i = 0; i < answers.count; i++) {
-        struct str media = json_member_raw_text(((struct str *)answers.items)[i], "poll_media"),
-                   emoji = json_member_raw_text(media, "emoji"),
-                   text = json_member_raw_text(media, "text");
+        struct str media = json_member_get_raw_text(((struct str *)answers.items)[i], "poll_media"),
+                   emoji = json_member_get_raw_text(media, "emoji"),
+                   text = json_member_get_raw_text(media, "text");
 
         json_begin_object(j);
         write_json_member_raw(j, "text", text.n ? text : STR("\"-\""));
@@ -93,28 +98,29 @@ static void write_forwarded_message(struct json_writer *j, struct arena *arena, 
         { 0 },
     };
     struct list snapshots =
-        json_array_items(arena, json_member_raw_text(message, "message_snapshots"));
+        json_array_get_items(arena, json_member_get_raw_text(message, "message_snapshots"));
 
     if (!snapshots.count)
         return;
     json_write_name(j, "forward");
     json_begin_object(j);
     copy_json_members(j, reference, origin);
-    copy_json_members(j, json_member_raw_text(*(struct str *)snapshots.items, "message"), names);
+    copy_json_members(j, json_member_get_raw_text(*(struct str *)snapshots.items, "message"),
+                      names);
     json_end_object(j);
 }
 
 static void write_message_author(struct guild_copy_conversion *c, struct arena *arena,
                                  struct json_writer *j, struct str message)
 {
-    struct str author = json_member_raw_text(message, "author"),
-               webhook = json_member_raw_text(message, "webhook_id");
+    struct str author = json_member_get_raw_text(message, "author"),
+               webhook = json_member_get_raw_text(message, "webhook_id");
 
     /* A response to an interaction has the app's id as webhook id, and the app's bot as author. */
-    bool by_app = webhook.n && str_eq(webhook, json_member_raw_text(message, "application_id"));
+    bool by_app = webhook.n && str_eq(webhook, json_member_get_raw_text(message, "application_id"));
     if (webhook.n && !by_app) {
         write_json_member_raw(j, "webhook", webhook);
-        write_json_member_raw(j, "username", json_member_raw_text(author, "username"));
+        write_json_member_raw(j, "username", json_member_get_raw_text(author, "username"));
         return;
     }
     write_user_reference(c, arena, j, "author", author, 0);
@@ -123,11 +129,11 @@ static void write_message_author(struct guild_copy_conversion *c, struct arena *
 static void write_message_mentions(struct guild_copy_conversion *c, struct arena *arena,
                                    struct json_writer *j, struct str message)
 {
-    struct str mentions = json_member_raw_text(message, "mentions");
+    struct str mentions = json_member_get_raw_text(message, "mentions");
 
     if (mentions.n > 2)
         write_user_references(c, arena, j, "mentions", mentions);
-    write_json_member_raw(j, "mention_roles", json_member_raw_text(message, "mention_roles"));
+    write_json_member_raw(j, "mention_roles", json_member_get_raw_text(message, "mention_roles"));
 }
 
 bool write_world_message(struct guild_copy_conversion *c, struct arena *arena, struct str message,
@@ -149,19 +155,19 @@ bool write_world_message(struct guild_copy_conversion *c, struct arena *arena, s
         { "interaction_metadata", NULL },
         { 0 },
     };
-    struct str reference = json_member_raw_text(message, "message_reference");
-    const struct str *pinned_at = map_find_value(&c->pinned_at, json_member_id(message, "id"));
+    struct str reference = json_member_get_raw_text(message, "message_reference");
+    const struct str *pinned_at = map_find_value(&c->pinned_at, json_member_get_id(message, "id"));
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
     copy_json_members(&j, message, names);
     write_json_member_raw(&j, "pinned",
-                          pinned_at ? STR("true") : json_member_raw_text(message, "pinned"));
+                          pinned_at ? STR("true") : json_member_get_raw_text(message, "pinned"));
     if (pinned_at)
         write_json_member_raw(&j, "pinned_at", *pinned_at);
     write_message_author(c, arena, &j, message);
     write_message_mentions(c, arena, &j, message);
-    if (json_member_raw_text(message, "message_snapshots").n)
+    if (json_member_get_raw_text(message, "message_snapshots").n)
         write_forwarded_message(&j, arena, message, reference);
     else
         write_json_member_raw(&j, "reference", reference);

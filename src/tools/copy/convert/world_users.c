@@ -31,7 +31,7 @@ static void write_world_user(struct guild_copy_conversion *c, struct arena *aren
     static const struct json_member_renaming names[] = { { "bot", NULL },
                                                          { "public_flags", NULL },
                                                          { 0 } };
-    struct str name = json_member_text(arena, user, "username"),
+    struct str name = json_member_get_text(arena, user, "username"),
                made = create_username_from_name(arena, name, id);
     struct json_writer j = json_writer_to_buf(&c->users.text);
 
@@ -42,7 +42,7 @@ static void write_world_user(struct guild_copy_conversion *c, struct arena *aren
     json_write_text(&j, made);
     json_write_name(&j, "placeholder");
     json_write_bool(&j, true);
-    if (json_member_raw_text(user, "global_name").n)
+    if (json_member_get_raw_text(user, "global_name").n)
         copy_json_members(&j, user,
                           (const struct json_member_renaming[]){ { "global_name", NULL }, { 0 } });
     else if (name.n && name.n <= 32 && !str_eq(name, made)) {
@@ -61,7 +61,7 @@ static char queued_with_name, queued_without_name;
 
 void add_user_to_world_file(struct guild_copy_conversion *c, struct arena *arena, struct str user)
 {
-    snowflake id = json_member_id(user, "id");
+    snowflake id = json_member_get_id(user, "id");
 
     if (!id || guild_copy_id_is_known(&c->known.users, id) ||
         map_find_value(&c->queued, id) == &queued_with_name)
@@ -95,7 +95,7 @@ void write_user_reference(struct guild_copy_conversion *c, struct arena *arena,
     else
         add_user_id_to_world_file(c, arena, id);
     if (user.n)
-        id = json_member_id(user, "id");
+        id = json_member_get_id(user, "id");
     if (!id)
         return;
     json_write_key(j, str_of(name));
@@ -105,7 +105,7 @@ void write_user_reference(struct guild_copy_conversion *c, struct arena *arena,
 void write_user_references(struct guild_copy_conversion *c, struct arena *arena,
                            struct json_writer *j, const char *name, struct str users)
 {
-    struct list items = json_array_items(arena, users);
+    struct list items = json_array_get_items(arena, users);
 
     json_write_key(j, str_of(name));
     json_begin_array(j);
@@ -113,7 +113,7 @@ void write_user_references(struct guild_copy_conversion *c, struct arena *arena,
         struct str user = ((struct str *)items.items)[i];
 
         add_user_to_world_file(c, arena, user);
-        json_write_id(j, json_member_id(user, "id"));
+        json_write_id(j, json_member_get_id(user, "id"));
     }
     json_end_array(j);
 }

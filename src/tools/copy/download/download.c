@@ -64,7 +64,7 @@ static void append_line_of_object(struct buf *out, struct str json)
 static size_t append_lines_of_array(struct buf *out, struct str array, bool reversed)
 {
     struct arena *arena = arena_new();
-    struct list items = json_array_items(arena, array);
+    struct list items = json_array_get_items(arena, array);
     const struct str *item = items.items;
 
     for (size_t i = 0; i < items.count; i++)
@@ -109,9 +109,10 @@ static enum guild_copy_result download_list_of_guild(struct guild_download *d,
         source_server_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
     if (result == COPY_OK) {
         if (array)
-            append_lines_of_array(
-                &lines, *array ? json_member_raw_text(buf_as_str(&body), array) : buf_as_str(&body),
-                false);
+            append_lines_of_array(&lines,
+                                  *array ? json_member_get_raw_text(buf_as_str(&body), array)
+                                         : buf_as_str(&body),
+                                  false);
         else
             append_line_of_object(&lines, buf_as_str(&body));
         snprintf(file, sizeof file, "%s.jsonl", name);
@@ -130,7 +131,7 @@ static enum guild_copy_result download_user_pages(struct guild_download *d,
                                                   struct source_server_connection *c,
                                                   const char *name, const char *path_format)
 {
-    struct guild_archive_list list;
+    struct guild_archive_line_file list;
     enum guild_copy_result result;
     char file[200], begun[200], path[300];
     struct buf body, lines;
@@ -142,7 +143,7 @@ static enum guild_copy_result download_user_pages(struct guild_download *d,
         !(guild_archive_write_lines(d->archive, file, (struct str){ 0 }) &&
           guild_archive_mark_download_step_done(d->archive, begun)))
         return COPY_STOPPED;
-    if (!guild_archive_list_open(d->archive, file, "user", &list))
+    if (!guild_archive_line_file_open(d->archive, file, "user", &list))
         return COPY_STOPPED;
     buf_init(&body, SIZE_MAX);
     buf_init(&lines, SIZE_MAX);
@@ -155,17 +156,17 @@ static enum guild_copy_result download_user_pages(struct guild_download *d,
         buf_reset(&lines);
         n = append_lines_of_array(&lines, buf_as_str(&body), false);
         snowflake before = list.last;
-        if (n && !guild_archive_list_append(&list, buf_as_str(&lines)))
+        if (n && !guild_archive_line_file_append(&list, buf_as_str(&lines)))
             result = COPY_STOPPED;
-        guild_archive_list_close(&list);
-        if (!guild_archive_list_open(d->archive, file, "user", &list))
+        guild_archive_line_file_close(&list);
+        if (!guild_archive_line_file_open(d->archive, file, "user", &list))
             result = COPY_STOPPED;
         if (n && list.last <= before) /* the server ignores "after" */
             n = 0;
     } while (result == COPY_OK && n >= MEMBERS_PER_PAGE);
     buf_clear(&body);
     buf_clear(&lines);
-    guild_archive_list_close(&list);
+    guild_archive_line_file_close(&list);
     return result;
 }
 
@@ -230,15 +231,15 @@ static enum guild_copy_result download_archived_threads(struct guild_download *d
         result = source_server_connection_send_request(c, "GET", path, (struct str){ 0 }, &body);
         more = false;
         if (result == COPY_OK) {
-            struct str threads = json_member_raw_text(buf_as_str(&body), "threads");
-            struct list items = json_array_items(arena, threads);
+            struct str threads = json_member_get_raw_text(buf_as_str(&body), "threads");
+            struct list items = json_array_get_items(arena, threads);
 
             append_lines_of_array(&lines, threads, false);
             more = items.count && json_member_is_true(buf_as_str(&body), "has_more");
             if (more) {
                 struct str last = ((struct str *)items.items)[items.count - 1];
-                struct str time = json_member_text(
-                    arena, json_member_raw_text(last, "thread_metadata"), "archive_timestamp");
+                struct str time = json_member_get_text(
+                    arena, json_member_get_raw_text(last, "thread_metadata"), "archive_timestamp");
 
                 snprintf(last_before, sizeof last_before, "%s", before);
                 snprintf(before, sizeof before, "%.*s", STR_ARGS(str_percent_encode(arena, time)));
@@ -374,18 +375,18 @@ struct channel_reader {
 static bool add_channel_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
     struct channel_reader *r = arg;
-    snowflake id = json_member_id(line, "id");
+    snowflake id = json_member_get_id(line, "id");
     int64_t last_pin_at = 0;
 
     (void)next_offset;
     if (!id || map_set_value(&r->seen, id, r))
         return true;
-    timestamp_parse(json_member_text(arena, line, "last_pin_timestamp"), &last_pin_at);
+    timestamp_parse(json_member_get_text(arena, line, "last_pin_timestamp"), &last_pin_at);
     *(struct downloaded_channel *)list_append(r->download->archive->names, &r->download->channels,
                                               sizeof(struct downloaded_channel)) =
         (struct downloaded_channel){ .id = id,
                                      .type = json_member_int(line, "type"),
-                                     .last_message_id = json_member_id(line, "last_message_id"),
+                                     .last_message_id = json_member_get_id(line, "last_message_id"),
                                      .last_pin_at = last_pin_at };
     return true;
 }
@@ -428,7 +429,7 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
     struct event_reader *r = arg;
     struct guild_download *d = r->download;
     char step[100], file[120], path[300];
-    snowflake id = json_member_id(line, "id"), last = 0, before;
+    snowflake id = json_member_get_id(line, "id"), last = 0, before;
     struct buf body, lines;
     size_t n;
 
@@ -448,11 +449,12 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
                                                           (struct str){ 0 }, &body);
         if (r->result != COPY_OK)
             break;
-        struct list items = json_array_items(arena, buf_as_str(&body));
+        struct list items = json_array_get_items(arena, buf_as_str(&body));
         n = append_lines_of_array(&lines, buf_as_str(&body), false);
         if (n)
-            last = json_member_id(
-                json_member_raw_text(((struct str *)items.items)[items.count - 1], "user"), "id");
+            last = json_member_get_id(
+                json_member_get_raw_text(((struct str *)items.items)[items.count - 1], "user"),
+                "id");
     } while (n >= 100 && last > before);
     snprintf(file, sizeof file, "%s.jsonl", step);
     if (r->result == COPY_OK && !guild_archive_write_lines(d->archive, file, buf_as_str(&lines)))
@@ -515,13 +517,14 @@ static bool enqueue_picture_download(struct picture_reader *r, struct str object
                                      struct arena *arena)
 {
     const struct picture_row *row = r->row;
-    struct str user = json_member_raw_text(object, "user");
+    struct str user = json_member_get_raw_text(object, "user");
     struct str owner = row->of == OF_ACCOUNT || row->of == OF_MEMBER ? user : object;
-    struct str id = json_member_text(arena, owner,
-                                     json_member_raw_text(owner, "sound_id").n ? "sound_id" : "id");
+    struct str id = json_member_get_text(
+        arena, owner, json_member_get_raw_text(owner, "sound_id").n ? "sound_id" : "id");
     struct str hash =
-        row->member ? json_member_text(arena, row->of == OF_MEMBER ? object : owner, row->member)
-                    : STR("");
+        row->member
+            ? json_member_get_text(arena, row->of == OF_MEMBER ? object : owner, row->member)
+            : STR("");
     struct file_download_job job = { .batch = &r->batch };
     char guild[24];
     snowflake number;
@@ -553,7 +556,7 @@ static bool enqueue_picture_downloads_of_line(void *arg, struct str line, int64_
     (void)next_offset;
     if (r->row->of != OF_ROLE)
         return enqueue_picture_download(r, line, arena);
-    roles = json_array_items(arena, json_member_raw_text(line, "roles"));
+    roles = json_array_get_items(arena, json_member_get_raw_text(line, "roles"));
     for (size_t i = 0; i < roles.count; i++)
         if (!enqueue_picture_download(r, ((struct str *)roles.items)[i], arena))
             return false;
@@ -639,9 +642,9 @@ static int64_t count_items(struct source_server_connection *c, struct buf *body,
 
     snprintf(path, sizeof path, l->path, guild);
     if (source_server_connection_send_request(c, "GET", path, (struct str){ 0 }, body) == COPY_OK)
-        count = (int64_t)json_array_items(
-                    arena,
-                    *l->array ? json_member_raw_text(buf_as_str(body), l->array) : buf_as_str(body))
+        count = (int64_t)json_array_get_items(
+                    arena, *l->array ? json_member_get_raw_text(buf_as_str(body), l->array)
+                                     : buf_as_str(body))
                     .count;
     arena_free(arena);
     return count;

@@ -48,12 +48,12 @@ static void append_users_of_reaction_page(struct message_download *m, const char
         if (m->result == COPY_OK) {
             struct str body = buf_as_str(&m->body);
             struct list users =
-                json_array_items(arena, *array ? json_member_raw_text(body, array) : body);
+                json_array_get_items(arena, *array ? json_member_get_raw_text(body, array) : body);
 
             n = users.count;
             for (size_t i = 0; i < n; i++)
                 json_write_raw(&j, ((struct str *)users.items)[i]);
-            last = n ? json_member_id(((struct str *)users.items)[n - 1], "id") : 0;
+            last = n ? json_member_get_id(((struct str *)users.items)[n - 1], "id") : 0;
         }
         arena_free(arena);
         total += n;
@@ -72,7 +72,8 @@ static void append_users_of_reaction_page(struct message_download *m, const char
 static void append_reaction_users(struct message_download *m, struct arena *arena,
                                   struct str message, snowflake id)
 {
-    struct list reactions = json_array_items(arena, json_member_raw_text(message, "reactions"));
+    struct list reactions =
+        json_array_get_items(arena, json_member_get_raw_text(message, "reactions"));
     const struct str *items = reactions.items;
     char path[700];
 
@@ -80,9 +81,9 @@ static void append_reaction_users(struct message_download *m, struct arena *aren
         return;
     buf_add_lit(&m->lines, ",\"reaction_users\":[");
     for (size_t i = 0; i < reactions.count && m->result == COPY_OK; i++) {
-        struct str emoji = json_member_raw_text(items[i], "emoji");
-        struct str name = json_member_text(arena, emoji, "name");
-        snowflake emoji_id = json_member_id(emoji, "id");
+        struct str emoji = json_member_get_raw_text(items[i], "emoji");
+        struct str name = json_member_get_text(arena, emoji, "name");
+        snowflake emoji_id = json_member_get_id(emoji, "id");
         struct str key = emoji_id ? str_printf(arena, "%.*s:%" PRIu64,
                                                STR_ARGS(name.n ? name : STR("_")), emoji_id)
                                   : name;
@@ -99,8 +100,8 @@ static void append_reaction_users(struct message_download *m, struct arena *aren
 static void append_poll_voters(struct message_download *m, struct arena *arena, struct str message,
                                snowflake id)
 {
-    struct str poll = json_member_raw_text(message, "poll");
-    struct list answers = json_array_items(arena, json_member_raw_text(poll, "answers"));
+    struct str poll = json_member_get_raw_text(message, "poll");
+    struct list answers = json_array_get_items(arena, json_member_get_raw_text(poll, "answers"));
     const struct str *items = answers.items;
     char path[200];
 
@@ -122,12 +123,13 @@ static void append_poll_voters(struct message_download *m, struct arena *arena, 
 static void enqueue_attachment_downloads(struct message_download *m, struct arena *arena,
                                          struct str message, struct file_download_batch *batch)
 {
-    struct list attachments = json_array_items(arena, json_member_raw_text(message, "attachments"));
+    struct list attachments =
+        json_array_get_items(arena, json_member_get_raw_text(message, "attachments"));
     const struct str *items = attachments.items;
 
     for (size_t i = 0; i < attachments.count; i++) {
-        struct str url = json_member_text(arena, items[i], "url");
-        struct file_download_job job = { .attachment_id = json_member_id(items[i], "id"),
+        struct str url = json_member_get_text(arena, items[i], "url");
+        struct file_download_job job = { .attachment_id = json_member_get_id(items[i], "id"),
                                          .batch = batch };
 
         if (!job.attachment_id || url.n >= sizeof job.url)
@@ -141,13 +143,13 @@ static void enqueue_attachment_downloads(struct message_download *m, struct aren
 static void enqueue_download_of_author_avatar(struct message_download *m, struct arena *arena,
                                               struct str message, struct file_download_batch *batch)
 {
-    struct str author = json_member_raw_text(message, "author"),
-               hash = json_member_text(arena, author, "avatar");
-    snowflake id = json_member_id(author, "id");
+    struct str author = json_member_get_raw_text(message, "author"),
+               hash = json_member_get_text(arena, author, "avatar");
+    snowflake id = json_member_get_id(author, "id");
     struct file_download_job job = { .batch = batch };
 
     if (!world_file_name_is_safe(hash) || !m->download->options->people ||
-        json_member_raw_text(message, "webhook_id").n)
+        json_member_get_raw_text(message, "webhook_id").n)
         return;
     snprintf(job.name, sizeof job.name, "avatars/%" PRIu64 "/%.*s", id, STR_ARGS(hash));
     snprintf(job.url, sizeof job.url, "/avatars/%" PRIu64 "/%.*s.%s", id, STR_ARGS(hash),
@@ -184,7 +186,7 @@ enum guild_copy_result download_files_of_message(struct source_server_connection
  * never inside strings, so they can be removed. */
 static void append_message_line(struct message_download *m, struct arena *arena, struct str message)
 {
-    snowflake id = json_member_id(message, "id");
+    snowflake id = json_member_get_id(message, "id");
     size_t start = m->lines.n;
 
     buf_add(&m->lines, message.p, message.n - 1);
@@ -200,7 +202,8 @@ static void append_message_line(struct message_download *m, struct arena *arena,
 
 /* Reads the page after the message id `after`. The API returns a page newest first; the list is
  * stored oldest first. */
-static size_t download_page_of_messages(struct message_download *m, struct guild_archive_list *list)
+static size_t download_page_of_messages(struct message_download *m,
+                                        struct guild_archive_line_file *list)
 {
     struct arena *arena = arena_new();
     struct file_download_batch batch = { 0 };
@@ -213,11 +216,11 @@ static size_t download_page_of_messages(struct message_download *m, struct guild
                                                       &m->body);
     if (m->result == COPY_OK) {
         struct str page = str_dup(arena, buf_as_str(&m->body));
-        struct list messages = json_array_items(arena, page);
+        struct list messages = json_array_get_items(arena, page);
         const struct str *items = messages.items;
 
         n = messages.count;
-        if (n && json_member_id(items[0], "id") <= list->last) {
+        if (n && json_member_get_id(items[0], "id") <= list->last) {
             snprintf(m->connection->reason, sizeof m->connection->reason,
                      "the server sends the same messages again");
             m->result = COPY_REFUSED;
@@ -235,13 +238,14 @@ static size_t download_page_of_messages(struct message_download *m, struct guild
         if (m->result == COPY_OK)
             m->result = files;
         if (m->result == COPY_OK && m->read_again_from >= 0 &&
-            !guild_archive_list_truncate(list, m->read_again_from))
+            !guild_archive_line_file_truncate(list, m->read_again_from))
             m->result = COPY_STOPPED;
-        if (m->result == COPY_OK && n && !guild_archive_list_append(list, buf_as_str(&m->lines)))
+        if (m->result == COPY_OK && n &&
+            !guild_archive_line_file_append(list, buf_as_str(&m->lines)))
             m->result = COPY_STOPPED;
         m->read_again_from = -1;
         if (m->result == COPY_OK && n)
-            list->last = json_member_id(items[0], "id");
+            list->last = json_member_get_id(items[0], "id");
     }
     arena_free(arena);
     return m->result == COPY_OK ? n : 0;
@@ -263,22 +267,23 @@ static enum guild_copy_result download_pinned_messages(struct message_download *
         m->result = source_server_connection_send_request(m->connection, "GET", path,
                                                           (struct str){ 0 }, &m->body);
         struct str body = buf_as_str(&m->body);
-        struct list pins = json_array_items(
-            arena, m->result == COPY_OK ? json_member_raw_text(body, "items") : (struct str){ 0 });
+        struct list pins = json_array_get_items(arena, m->result == COPY_OK
+                                                           ? json_member_get_raw_text(body, "items")
+                                                           : (struct str){ 0 });
         for (size_t i = 0; i < pins.count; i++) {
             struct str pin = ((struct str *)pins.items)[i];
 
             j.comma = false;
             json_begin_object(&j);
             json_write_name(&j, "id");
-            json_write_id(&j, json_member_id(json_member_raw_text(pin, "message"), "id"));
+            json_write_id(&j, json_member_get_id(json_member_get_raw_text(pin, "message"), "id"));
             json_write_name(&j, "pinned_at");
-            json_write_raw(&j, json_member_raw_text(pin, "pinned_at"));
+            json_write_raw(&j, json_member_get_raw_text(pin, "pinned_at"));
             json_end_object(&j);
             buf_add_char(&m->lines, '\n');
             snprintf(
                 before, sizeof before, "&before=%.*s",
-                STR_ARGS(str_percent_encode(arena, json_member_text(arena, pin, "pinned_at"))));
+                STR_ARGS(str_percent_encode(arena, json_member_get_text(arena, pin, "pinned_at"))));
         }
         more = pins.count && json_member_is_true(body, "has_more") &&
                strcmp(before, last_before) != 0; /* else the server ignores "before" */
@@ -296,7 +301,7 @@ static bool find_newest_pin(void *arg, struct str line, int64_t next_offset, str
     int64_t *newest = arg, at;
 
     (void)next_offset;
-    if (timestamp_parse(json_member_text(arena, line, "pinned_at"), &at) && at > *newest)
+    if (timestamp_parse(json_member_get_text(arena, line, "pinned_at"), &at) && at > *newest)
         *newest = at;
     return true;
 }
@@ -336,23 +341,23 @@ enum guild_copy_result download_channel_messages(struct guild_download *d,
                                                  struct downloaded_channel *channel)
 {
     struct message_download m = { .download = d, .connection = c, .channel = channel->id };
-    struct guild_archive_list list;
+    struct guild_archive_line_file list;
     char name[100], why[sizeof c->reason] = ""; /* why: the pins were refused */
     size_t n = 0;
 
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel->id);
-    if (!guild_archive_list_open(d->archive, name, "id", &list))
+    if (!guild_archive_line_file_open(d->archive, name, "id", &list))
         return COPY_STOPPED;
     snowflake before = 0;
     off_t offset = 0, end = lseek(list.fd, 0, SEEK_END);
-    if (!guild_archive_list_find_offset_of_id(&list, d->options->read_again_since, &offset,
-                                              &before))
+    if (!guild_archive_line_file_find_offset_of_id(&list, d->options->read_again_since, &offset,
+                                                   &before))
         return COPY_STOPPED;
     m.read_again_from = offset < end ? offset : -1;
     /* If the newest message of the channel is already in the archive, no request is needed. */
     if (m.read_again_from < 0 && list.last && channel->last_message_id &&
         list.last >= channel->last_message_id && has_newest_pin(d->archive, channel)) {
-        guild_archive_list_close(&list);
+        guild_archive_line_file_close(&list);
         return COPY_OK;
     }
     if (m.read_again_from >= 0)
@@ -375,6 +380,6 @@ enum guild_copy_result download_channel_messages(struct guild_download *d,
     }
     buf_clear(&m.body);
     buf_clear(&m.lines);
-    guild_archive_list_close(&list);
+    guild_archive_line_file_close(&list);
     return m.result == COPY_OK && guild_download_is_stopped(d) ? COPY_FAILED : m.result;
 }

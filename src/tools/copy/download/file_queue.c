@@ -117,14 +117,14 @@ static void refresh_attachment_urls(struct source_server_connection *c,
     if (source_server_connection_send_request(c, "POST", "/attachments/refresh-urls",
                                               write_refresh_request(arena, jobs),
                                               &out) == COPY_OK) {
-        struct list items =
-            json_array_items(arena, json_member_raw_text(buf_as_str(&out), "refreshed_urls"));
+        struct list items = json_array_get_items(
+            arena, json_member_get_raw_text(buf_as_str(&out), "refreshed_urls"));
 
         for (size_t i = 0; i < items.count; i++) {
             struct str item = ((struct str *)items.items)[i];
 
-            set_refreshed_url(jobs, json_member_text(arena, item, "original"),
-                              json_member_text(arena, item, "refreshed"));
+            set_refreshed_url(jobs, json_member_get_text(arena, item, "original"),
+                              json_member_get_text(arena, item, "refreshed"));
         }
     }
     buf_clear(&out);

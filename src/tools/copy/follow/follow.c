@@ -139,14 +139,15 @@ static bool read_line_of_follow_state(void *arg, struct str line, int64_t next_o
     int64_t side = json_member_int(line, "side");
 
     (void)next_offset;
-    if (json_member_raw_text(line, "newest_event").n) {
+    if (json_member_get_raw_text(line, "newest_event").n) {
         f->newest_event = json_member_int(line, "newest_event");
-        f->newest_here = json_member_id(line, "newest_here");
+        f->newest_here = json_member_get_id(line, "newest_here");
     } else if (side >= 0 && side < SIDES) {
         struct gateway_resume_point *p = &f->points[side];
 
-        snprintf(p->id, sizeof p->id, "%.*s", STR_ARGS(json_member_text(arena, line, "session")));
-        snprintf(p->url, sizeof p->url, "%.*s", STR_ARGS(json_member_text(arena, line, "url")));
+        snprintf(p->id, sizeof p->id, "%.*s",
+                 STR_ARGS(json_member_get_text(arena, line, "session")));
+        snprintf(p->url, sizeof p->url, "%.*s", STR_ARGS(json_member_get_text(arena, line, "url")));
         p->seq = json_member_int(line, "seq");
     }
     return true;
@@ -378,7 +379,7 @@ static bool start_follow_session(struct guild_follower *f, enum followed_guild_s
     bool ok = request_json_of_source_server(c, "/gateway/bot", &out);
     if (ok) {
         struct bot_session_options options = {
-            .url = str_dup_cstring(arena, json_member_text(arena, buf_as_str(&out), "url")),
+            .url = str_dup_cstring(arena, json_member_get_text(arena, buf_as_str(&out), "url")),
             .token = token,
             .intents = intents,
             .public_only = !c->is_private,
@@ -426,7 +427,7 @@ static bool find_account_of_follow_token(struct guild_follower *f)
 
     buf_init(&out, SIZE_MAX);
     bool ok = request_json_of_source_server(&f->connection, "/users/@me", &out);
-    f->bot = ok ? json_member_id(buf_as_str(&out), "id") : 0;
+    f->bot = ok ? json_member_get_id(buf_as_str(&out), "id") : 0;
     buf_clear(&out);
     return ok;
 }

@@ -35,7 +35,7 @@ static bool add_id_of_archive_line(void *arg, struct str line, int64_t next_offs
     struct id_reader *r = arg;
 
     (void)next_offset, (void)arena;
-    add_object_id_of_archive(r, json_member_id(line, "id"));
+    add_object_id_of_archive(r, json_member_get_id(line, "id"));
     return true;
 }
 
@@ -43,18 +43,18 @@ static bool add_member_id_of_archive_line(void *arg, struct str line, int64_t ne
                                           struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    add_object_id_of_archive(arg, json_member_id(json_member_raw_text(line, "user"), "id"));
+    add_object_id_of_archive(arg, json_member_get_id(json_member_get_raw_text(line, "user"), "id"));
     return true;
 }
 
 static bool add_role_ids_of_archive(void *arg, struct str line, int64_t next_offset,
                                     struct arena *arena)
 {
-    struct list roles = json_array_items(arena, json_member_raw_text(line, "roles"));
+    struct list roles = json_array_get_items(arena, json_member_get_raw_text(line, "roles"));
 
     (void)next_offset;
     for (size_t i = 0; i < roles.count; i++)
-        add_object_id_of_archive(arg, json_member_id(((struct str *)roles.items)[i], "id"));
+        add_object_id_of_archive(arg, json_member_get_id(((struct str *)roles.items)[i], "id"));
     return true;
 }
 
@@ -90,7 +90,7 @@ static void read_message_ids_of_archive(struct guild_archive_ids *ids,
                                         snowflake since)
 {
     struct id_reader r = { ids, &ids->messages, channel };
-    struct guild_archive_list list;
+    struct guild_archive_line_file list;
     snowflake before;
     char name[100], path[1200];
     off_t offset;
@@ -99,10 +99,10 @@ static void read_message_ids_of_archive(struct guild_archive_ids *ids,
     guild_archive_format_path(a, path, "%s", name);
     if (access(path, F_OK) != 0)
         return;
-    if (guild_archive_list_open(a, name, "id", &list) &&
-        guild_archive_list_find_offset_of_id(&list, since, &offset, &before))
+    if (guild_archive_line_file_open(a, name, "id", &list) &&
+        guild_archive_line_file_find_offset_of_id(&list, since, &offset, &before))
         guild_archive_for_each_line(a, name, offset, add_id_of_archive_line, &r);
-    guild_archive_list_close(&list);
+    guild_archive_line_file_close(&list);
 }
 
 struct guild_archive_ids *guild_archive_ids_read(const struct guild_archive *a,
@@ -152,25 +152,27 @@ static bool add_reactions_of_archived_message(void *arg, struct str line, int64_
                                               struct arena *arena)
 {
     struct reaction_reader *r = arg;
-    struct list reactions = json_array_items(arena, json_member_raw_text(line, "reactions"));
-    struct list users = json_array_items(arena, json_member_raw_text(line, "reaction_users"));
+    struct list reactions =
+        json_array_get_items(arena, json_member_get_raw_text(line, "reactions"));
+    struct list users =
+        json_array_get_items(arena, json_member_get_raw_text(line, "reaction_users"));
 
     (void)next_offset;
     for (size_t i = 0; i < reactions.count && i < users.count; i++) {
         struct str emoji =
             follow_format_emoji_of_reaction(arena, ((struct str *)reactions.items)[i]);
-        struct list ids = json_array_items(arena, ((struct str *)users.items)[i]);
+        struct list ids = json_array_get_items(arena, ((struct str *)users.items)[i]);
 
         for (size_t k = 0; k < ids.count && r->ok; k++) {
-            snowflake user = json_member_id(((struct str *)ids.items)[k], "id");
+            snowflake user = json_member_get_id(((struct str *)ids.items)[k], "id");
 
             if (user && user != r->follow->bot)
                 r->ok = follow_run_server_command(
                     r->follow,
                     "mirror-reaction\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
                     "\t%.*s\tadded",
-                    r->follow->options->download->guild, json_member_id(line, "channel_id"),
-                    json_member_id(line, "id"), user, STR_ARGS(emoji));
+                    r->follow->options->download->guild, json_member_get_id(line, "channel_id"),
+                    json_member_get_id(line, "id"), user, STR_ARGS(emoji));
         }
     }
     return r->ok;
@@ -183,7 +185,7 @@ bool follow_add_missed_reactions(struct guild_follower *f, snowflake since)
     const struct archived_object *channel;
 
     for (size_t at = 0; r.ok && (channel = map_next_value(&ids->channels, &at));) {
-        struct guild_archive_list list;
+        struct guild_archive_line_file list;
         char name[100], path[1200];
         snowflake before;
         off_t offset;
@@ -192,11 +194,11 @@ bool follow_add_missed_reactions(struct guild_follower *f, snowflake since)
         guild_archive_format_path(f->archive, path, "%s", name);
         if (access(path, F_OK) != 0)
             continue;
-        if (guild_archive_list_open(f->archive, name, "id", &list) &&
-            guild_archive_list_find_offset_of_id(&list, since, &offset, &before))
+        if (guild_archive_line_file_open(f->archive, name, "id", &list) &&
+            guild_archive_line_file_find_offset_of_id(&list, since, &offset, &before))
             guild_archive_for_each_line(f->archive, name, offset, add_reactions_of_archived_message,
                                         &r);
-        guild_archive_list_close(&list);
+        guild_archive_line_file_close(&list);
     }
     guild_archive_ids_free(ids);
     return r.ok;

@@ -15,7 +15,8 @@ static bool message_must_be_posted_on_source_server(const struct source_guild_po
                                                     struct str message)
 {
     int64_t type = json_member_int(message, "type");
-    snowflake id = json_member_id(message, "id"), channel = json_member_id(message, "channel_id");
+    snowflake id = json_member_get_id(message, "id"),
+              channel = json_member_get_id(message, "channel_id");
     bool is_text = type == MESSAGE_DEFAULT || type == MESSAGE_REPLY || type == 20 || type == 23;
 
     return is_text && !(json_member_int(message, "flags") & 64) &&
@@ -44,27 +45,27 @@ static bool end_posting_request(struct source_guild_poster *b, enum guild_copy_r
 bool source_guild_poster_post_message(struct source_guild_poster *b, struct str message)
 {
     struct guild_follower *f = b->follow;
-    snowflake id = json_member_id(message, "id"), channel = json_member_id(message, "channel_id"),
-              there = 0;
+    snowflake id = json_member_get_id(message, "id"),
+              channel = json_member_get_id(message, "channel_id"), there = 0;
 
     if (b->unanswered == id && !source_guild_poster_find_interrupted_posts(b))
         return false;
     if (!message_must_be_posted_on_source_server(b, message))
         return true;
-    if (!live_import_knows_channel(f->import, channel)) {
+    if (!live_import_has_copied_channel(f->import, channel)) {
         source_guild_poster_report_refused_channel(b, channel, "the channel is only on this side");
         return true;
     }
     struct arena *arena = arena_new();
     struct str body = source_guild_poster_write_body(b, arena, message, false);
-    bool ok = !body.n || source_guild_poster_record_posting(b, id, channel, body);
+    bool ok = !body.n || source_guild_poster_record_post_in_progress(b, id, channel, body);
     if (body.n && ok) {
         enum guild_copy_result result = source_guild_poster_send(b, channel, body, &there);
 
         ok = end_posting_request(b, result, id) &&
              (result != COPY_OK ||
               source_guild_poster_record_posted_message(b, id, there, channel)) &&
-             source_guild_poster_record_posting(b, 0, 0, (struct str){ 0 });
+             source_guild_poster_record_post_in_progress(b, 0, 0, (struct str){ 0 });
         b->unanswered = ok ? 0 : id;
     }
     arena_free(arena);
@@ -73,7 +74,7 @@ bool source_guild_poster_post_message(struct source_guild_poster *b, struct str 
 
 static bool apply_message_create_to_source_guild(struct source_guild_poster *b, struct str d)
 {
-    snowflake id = json_member_id(d, "id");
+    snowflake id = json_member_get_id(d, "id");
 
     if (!source_guild_poster_post_message(b, d))
         return false;
@@ -84,19 +85,19 @@ static bool apply_message_create_to_source_guild(struct source_guild_poster *b, 
 
 static bool apply_message_update_to_source_guild(struct source_guild_poster *b, struct str d)
 {
-    const struct posted_message *p = map_find_value(&b->by_here, json_member_id(d, "id"));
+    const struct posted_message_ids *p = map_find_value(&b->by_here, json_member_get_id(d, "id"));
     struct arena *arena;
     struct buf out;
     char path[500];
 
-    if (!p || !json_member_raw_text(d, "edited_timestamp").n ||
-        !json_member_raw_text(d, "content").n)
+    if (!p || !json_member_get_raw_text(d, "edited_timestamp").n ||
+        !json_member_get_raw_text(d, "content").n)
         return true;
     arena = arena_new();
     buf_init(&out, SIZE_MAX);
     struct str body = source_guild_poster_write_body(b, arena, d, true);
     bool ok = true;
-    if (body.n && source_guild_poster_write_path(b, p->channel, p->there, path))
+    if (body.n && source_guild_poster_write_webhook_path(b, p->channel, p->there, path))
         ok = end_posting_request(b,
                                  source_server_connection_send_request(&b->follow->connection,
                                                                        "PATCH", path, body, &out),
@@ -110,7 +111,7 @@ static bool apply_message_update_to_source_guild(struct source_guild_poster *b, 
  * from the source server stay there. */
 static bool delete_posted_message_in_source_guild(struct source_guild_poster *b, snowflake here)
 {
-    const struct posted_message *p = map_find_value(&b->by_here, here);
+    const struct posted_message_ids *p = map_find_value(&b->by_here, here);
     struct buf out;
     char path[500];
 
@@ -118,7 +119,7 @@ static bool delete_posted_message_in_source_guild(struct source_guild_poster *b,
         return true;
     bool ok = true;
     buf_init(&out, SIZE_MAX);
-    if (source_guild_poster_write_path(b, p->channel, p->there, path)) {
+    if (source_guild_poster_write_webhook_path(b, p->channel, p->there, path)) {
         enum guild_copy_result result = source_server_connection_send_request(
             &b->follow->connection, "DELETE", path, (struct str){ 0 }, &out);
 
@@ -130,13 +131,13 @@ static bool delete_posted_message_in_source_guild(struct source_guild_poster *b,
 
 static bool apply_message_delete_to_source_guild(struct source_guild_poster *b, struct str d)
 {
-    return delete_posted_message_in_source_guild(b, json_member_id(d, "id"));
+    return delete_posted_message_in_source_guild(b, json_member_get_id(d, "id"));
 }
 
 static bool apply_bulk_delete_to_source_guild(struct source_guild_poster *b, struct str d)
 {
     struct arena *arena = arena_new_small();
-    struct list ids = json_array_items(arena, json_member_raw_text(d, "ids"));
+    struct list ids = json_array_get_items(arena, json_member_get_raw_text(d, "ids"));
     bool ok = true;
 
     for (size_t i = 0; i < ids.count && ok; i++) {
@@ -166,11 +167,11 @@ static bool local_user_has_reaction(struct source_guild_poster *b, struct arena 
     buf_init(&out, SIZE_MAX);
     if (source_server_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) ==
         COPY_OK) {
-        struct list users = json_array_items(arena, buf_as_str(&out));
+        struct list users = json_array_get_items(arena, buf_as_str(&out));
 
         for (size_t i = 0; i < users.count && !found; i++)
             found = !source_guild_poster_user_is_placeholder(
-                b, json_member_id(((struct str *)users.items)[i], "id"));
+                b, json_member_get_id(((struct str *)users.items)[i], "id"));
     }
     buf_clear(&out);
     return found;
@@ -180,9 +181,10 @@ static bool local_user_has_reaction(struct source_guild_poster *b, struct arena 
  * people on this server react. */
 static bool apply_reaction_to_source_server(struct source_guild_poster *b, struct str d, bool added)
 {
-    snowflake message = json_member_id(d, "message_id"), user = json_member_id(d, "user_id"),
-              channel = json_member_id(d, "channel_id");
-    const struct posted_message *p = map_find_value(&b->by_here, message);
+    snowflake message = json_member_get_id(d, "message_id"),
+              user = json_member_get_id(d, "user_id"),
+              channel = json_member_get_id(d, "channel_id");
+    const struct posted_message_ids *p = map_find_value(&b->by_here, message);
     struct arena *arena = arena_new_small();
     struct str emoji = follow_format_emoji_of_reaction(arena, d);
     struct buf out;
@@ -193,7 +195,7 @@ static bool apply_reaction_to_source_server(struct source_guild_poster *b, struc
         map_remove_value(&b->expected_reactions,
                          source_guild_poster_reaction_key(message, user, emoji, added)) != NULL;
     if (!expected && !source_guild_poster_user_is_placeholder(b, user) &&
-        live_import_knows_channel(b->follow->import, channel) &&
+        live_import_has_copied_channel(b->follow->import, channel) &&
         (added || !local_user_has_reaction(b, arena, channel, message, emoji))) {
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64 "/reactions/%.*s/@me",
                  channel, p ? p->there : message, STR_ARGS(str_percent_encode(arena, emoji)));
@@ -254,7 +256,7 @@ struct source_guild_poster *source_guild_poster_new(struct guild_follower *f)
     for (size_t i = 0; i < COUNT_OF(maps); i++)
         map_init(maps[i]);
     source_guild_poster_read_posted_messages(b);
-    if (source_guild_poster_open_posted_messages(b) &&
+    if (source_guild_poster_open_posted_message_list(b) &&
         source_server_connection_open(&b->here, f->options->here) &&
         source_guild_poster_read_webhooks(b) && source_guild_poster_find_interrupted_posts(b))
         return b;
@@ -272,7 +274,7 @@ void source_guild_poster_free(struct source_guild_poster *b)
     for (size_t i = 0; i < COUNT_OF(maps); i++)
         map_clear(maps[i]);
     if (b->is_open)
-        guild_archive_list_close(&b->posted);
+        guild_archive_line_file_close(&b->posted);
     source_server_connection_close(&b->here);
     arena_free(b->names);
     mem_free(b);

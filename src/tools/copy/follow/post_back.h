@@ -13,7 +13,7 @@ struct own_webhook {
     snowflake id;
     char token[200];
 };
-struct posted_message {
+struct posted_message_ids {
     snowflake here, there, channel;
 };
 
@@ -24,9 +24,9 @@ struct source_guild_poster {
     struct map webhooks; /* channel to struct own_webhook */
     /* Channels in which the bot may not post; each is reported once. */
     struct map refused;
-    struct map by_here, by_there; /* struct posted_message */
+    struct map by_here, by_there; /* struct posted_message_ids */
     struct map expected_messages, expected_reactions;
-    struct guild_archive_list posted;
+    struct guild_archive_line_file posted;
     bool is_open;         /* .posted */
     snowflake unanswered; /* id on this server of a message whose request got no answer */
 };
@@ -35,7 +35,7 @@ struct source_guild_poster {
 
 void source_guild_poster_read_posted_messages(struct source_guild_poster *b);
 /* Opens the list of posted messages, to which messages are added. */
-bool source_guild_poster_open_posted_messages(struct source_guild_poster *b);
+bool source_guild_poster_open_posted_message_list(struct source_guild_poster *b);
 /* Records that message `here` of this server was posted as message `there` on the source server.
  * `there` is 0 if it was deleted on the source server. */
 bool source_guild_poster_record_posted_message(struct source_guild_poster *b, snowflake here,
@@ -57,9 +57,9 @@ void source_guild_poster_report_refused_channel(struct source_guild_poster *b, s
                                                 const char *why);
 /* Writes the path of a webhook message; id 0 means a new message. Returns the webhook, or NULL if
  * there is none. */
-const struct own_webhook *source_guild_poster_write_path(struct source_guild_poster *b,
-                                                         snowflake channel, snowflake id,
-                                                         char path[500]);
+const struct own_webhook *source_guild_poster_write_webhook_path(struct source_guild_poster *b,
+                                                                 snowflake channel, snowflake id,
+                                                                 char path[500]);
 /* Sends a new message with the channel's webhook. If the webhook was deleted on the source server,
  * creates it again, once. */
 enum guild_copy_result source_guild_poster_send(struct source_guild_poster *b, snowflake channel,
@@ -75,8 +75,8 @@ struct str source_guild_poster_write_body(struct source_guild_poster *b, struct 
 
 bool source_guild_poster_post_message(struct source_guild_poster *b, struct str message);
 /* Writes which message is being posted; `here` is 0 if none is. */
-bool source_guild_poster_record_posting(struct source_guild_poster *b, snowflake here,
-                                        snowflake channel, struct str body);
+bool source_guild_poster_record_post_in_progress(struct source_guild_poster *b, snowflake here,
+                                                 snowflake channel, struct str body);
 /* Searches the source server for messages whose request got no answer: they may have been posted
  * nevertheless. */
 bool source_guild_poster_find_interrupted_posts(struct source_guild_poster *b);

@@ -26,12 +26,13 @@ static struct str truncate_text_to_message_limit(struct str text, size_t charact
 
 static struct str choose_webhook_name_of_author(struct arena *arena, struct str message)
 {
-    struct str author = json_member_raw_text(message, "author"),
-               name = json_member_text(arena, json_member_raw_text(message, "member"), "nick");
+    struct str author = json_member_get_raw_text(message, "author"),
+               name =
+                   json_member_get_text(arena, json_member_get_raw_text(message, "member"), "nick");
 
     if (!name.n)
-        name = json_member_text(arena, author, "global_name");
-    return name.n ? name : json_member_text(arena, author, "username");
+        name = json_member_get_text(arena, author, "global_name");
+    return name.n ? name : json_member_get_text(arena, author, "username");
 }
 
 /* Returns the username for a webhook message. Discord refuses usernames with certain words, so
@@ -59,11 +60,11 @@ static struct str make_webhook_username(struct arena *arena, struct str name)
 static void append_quote_of_replied_message(struct arena *arena, struct str message,
                                             struct buf *out)
 {
-    struct str answered = json_member_raw_text(message, "referenced_message");
+    struct str answered = json_member_get_raw_text(message, "referenced_message");
 
     if (!answered.n || json_member_int(message, "type") != 19)
         return;
-    struct str text = json_member_text(arena, answered, "content"), line = str_cut(&text, '\n');
+    struct str text = json_member_get_text(arena, answered, "content"), line = str_cut(&text, '\n');
     buf_printf(out, "-# \xe2\x86\xaa %.*s: %.*s\n",
                STR_ARGS(choose_webhook_name_of_author(arena, answered)),
                STR_ARGS(truncate_text_to_message_limit(line, QUOTED)));
@@ -71,15 +72,18 @@ static void append_quote_of_replied_message(struct arena *arena, struct str mess
 
 static void append_links_of_attachments(struct arena *arena, struct str message, struct buf *out)
 {
-    struct list files = json_array_items(arena, json_member_raw_text(message, "attachments"));
-    struct list stickers = json_array_items(arena, json_member_raw_text(message, "sticker_items"));
+    struct list files =
+        json_array_get_items(arena, json_member_get_raw_text(message, "attachments"));
+    struct list stickers =
+        json_array_get_items(arena, json_member_get_raw_text(message, "sticker_items"));
 
     for (size_t i = 0; i < files.count; i++)
         buf_printf(out, "\n%.*s",
-                   STR_ARGS(json_member_text(arena, ((struct str *)files.items)[i], "url")));
+                   STR_ARGS(json_member_get_text(arena, ((struct str *)files.items)[i], "url")));
     for (size_t i = 0; i < stickers.count; i++)
-        buf_printf(out, "\n[%.*s]",
-                   STR_ARGS(json_member_text(arena, ((struct str *)stickers.items)[i], "name")));
+        buf_printf(
+            out, "\n[%.*s]",
+            STR_ARGS(json_member_get_text(arena, ((struct str *)stickers.items)[i], "name")));
 }
 
 static struct str write_content_of_posted_message(struct arena *arena, struct str message)
@@ -88,7 +92,7 @@ static struct str write_content_of_posted_message(struct arena *arena, struct st
 
     buf_init(&out, 64 * 1024);
     append_quote_of_replied_message(arena, message, &out);
-    buf_add_str(&out, json_member_text(arena, message, "content"));
+    buf_add_str(&out, json_member_get_text(arena, message, "content"));
     append_links_of_attachments(arena, message, &out);
     struct str text = str_trim(str_dup(arena, buf_as_str(&out)));
     buf_clear(&out);
@@ -98,8 +102,8 @@ static struct str write_content_of_posted_message(struct arena *arena, struct st
 static void write_author_of_posted_message(struct source_guild_poster *b, struct arena *arena,
                                            struct str message, struct json_writer *j)
 {
-    struct str author = json_member_raw_text(message, "author"),
-               avatar = json_member_text(arena, author, "avatar");
+    struct str author = json_member_get_raw_text(message, "author"),
+               avatar = json_member_get_text(arena, author, "avatar");
     const char *url = b->follow->options->public_url;
 
     json_write_name(j, "username");
@@ -108,17 +112,17 @@ static void write_author_of_posted_message(struct source_guild_poster *b, struct
         return;
     json_write_name(j, "avatar_url");
     json_write_text(j, str_printf(arena, "%s/avatars/%" PRIu64 "/%.*s.png", url,
-                                  json_member_id(author, "id"), STR_ARGS(avatar)));
+                                  json_member_get_id(author, "id"), STR_ARGS(avatar)));
 }
 
 struct str source_guild_poster_write_body(struct source_guild_poster *b, struct arena *arena,
                                           struct str message, bool edit)
 {
-    struct str author = json_member_raw_text(message, "author"),
+    struct str author = json_member_get_raw_text(message, "author"),
                content = write_content_of_posted_message(arena, message),
-               embeds = json_member_raw_text(message, "embeds");
+               embeds = json_member_get_raw_text(message, "embeds");
     bool has_embeds = embeds.n > 2 && (json_member_is_true(author, "bot") ||
-                                       json_member_raw_text(message, "webhook_id").n);
+                                       json_member_get_raw_text(message, "webhook_id").n);
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
 

@@ -12,15 +12,15 @@ enum { MESSAGES_PER_PAGE = 100 };
 
 static const char POSTING_FILE[] = "posting.jsonl";
 
-bool source_guild_poster_record_posting(struct source_guild_poster *b, snowflake here,
-                                        snowflake channel, struct str body)
+bool source_guild_poster_record_post_in_progress(struct source_guild_poster *b, snowflake here,
+                                                 snowflake channel, struct str body)
 {
     struct buf line;
 
     buf_init(&line, SIZE_MAX);
     if (here)
         buf_printf(&line, "{\"id\":\"%" PRIu64 "\",\"channel\":\"%" PRIu64 "\",\"content\":%.*s}\n",
-                   here, channel, STR_ARGS(json_member_raw_text(body, "content")));
+                   here, channel, STR_ARGS(json_member_get_raw_text(body, "content")));
     bool ok = guild_archive_write_lines(b->follow->archive, POSTING_FILE, buf_as_str(&line));
     buf_clear(&line);
     return ok;
@@ -37,8 +37,8 @@ static bool find_interrupted_post(void *arg, struct str line, int64_t next_offse
 {
     struct posting_reader *r = arg;
     struct source_guild_poster *b = r->back;
-    snowflake here = json_member_id(line, "id"), channel = json_member_id(line, "channel");
-    struct str content = json_member_text(arena, line, "content");
+    snowflake here = json_member_get_id(line, "id"), channel = json_member_get_id(line, "channel");
+    struct str content = json_member_get_text(arena, line, "content");
     struct buf out;
     char path[100];
 
@@ -49,16 +49,16 @@ static bool find_interrupted_post(void *arg, struct str line, int64_t next_offse
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages?limit=50", channel);
     if (source_server_connection_send_request(&b->follow->connection, "GET", path,
                                               (struct str){ 0 }, &out) == COPY_OK) {
-        struct list items = json_array_items(arena, buf_as_str(&out));
+        struct list items = json_array_get_items(arena, buf_as_str(&out));
 
         for (size_t i = 0; i < items.count && r->ok; i++) {
             struct str m = ((struct str *)items.items)[i];
-            snowflake there = json_member_id(m, "id");
+            snowflake there = json_member_get_id(m, "id");
 
             if (guild_copy_skipped_ids_contain_webhook(&b->follow->skipped,
-                                                       json_member_id(m, "webhook_id")) &&
+                                                       json_member_get_id(m, "webhook_id")) &&
                 !map_find_value(&b->by_there, there) &&
-                str_eq(json_member_text(arena, m, "content"), content)) {
+                str_eq(json_member_get_text(arena, m, "content"), content)) {
                 r->ok = source_guild_poster_record_posted_message(b, here, there, channel);
                 break;
             }
@@ -96,12 +96,12 @@ static bool post_missed_messages(struct source_guild_poster *b, snowflake channe
                  channel, MESSAGES_PER_PAGE, after);
         if (source_server_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) ==
             COPY_OK) {
-            struct list items = json_array_items(arena, buf_as_str(&out));
+            struct list items = json_array_get_items(arena, buf_as_str(&out));
 
             n = items.count;
             for (size_t i = n; i > 0 && ok; i--)
                 ok = source_guild_poster_post_message(b, ((struct str *)items.items)[i - 1]);
-            after = n ? json_member_id(((struct str *)items.items)[0], "id") : after;
+            after = n ? json_member_get_id(((struct str *)items.items)[0], "id") : after;
         }
         arena_reset(arena);
     } while (ok && n >= MESSAGES_PER_PAGE);
@@ -127,13 +127,13 @@ static bool post_missed_messages_of_list(struct source_guild_poster *b, const ch
         COPY_OK) {
         struct str body = buf_as_str(&out);
         struct list items =
-            json_array_items(arena, *array ? json_member_raw_text(body, array) : body);
+            json_array_get_items(arena, *array ? json_member_get_raw_text(body, array) : body);
 
         for (size_t i = 0; i < items.count && ok; i++) {
             struct str channel = ((struct str *)items.items)[i];
 
-            if (json_member_id(channel, "last_message_id") > after)
-                ok = post_missed_messages(b, json_member_id(channel, "id"), after);
+            if (json_member_get_id(channel, "last_message_id") > after)
+                ok = post_missed_messages(b, json_member_get_id(channel, "id"), after);
         }
     }
     buf_clear(&out);

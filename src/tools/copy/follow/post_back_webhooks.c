@@ -37,10 +37,10 @@ static bool add_webhook(struct source_guild_poster *b, struct str webhook)
     struct own_webhook *w = arena_alloc(b->names, sizeof *w);
     struct arena *arena = arena_new_small();
 
-    w->id = json_member_id(webhook, "id");
+    w->id = json_member_get_id(webhook, "id");
     snprintf(w->token, sizeof w->token, "%.*s",
-             STR_ARGS(json_member_text(arena, webhook, "token")));
-    map_set_value(&b->webhooks, json_member_id(webhook, "channel_id"), w);
+             STR_ARGS(json_member_get_text(arena, webhook, "token")));
+    map_set_value(&b->webhooks, json_member_get_id(webhook, "channel_id"), w);
     arena_free(arena);
     return guild_copy_record_skipped_webhook(&b->follow->skipped, b->follow->archive, w->id);
 }
@@ -63,13 +63,13 @@ bool source_guild_poster_read_webhooks(struct source_guild_poster *b)
                 f->connection.reason);
         ok = false;
     }
-    struct list items = ok ? json_array_items(arena, buf_as_str(&out)) : (struct list){ 0 };
+    struct list items = ok ? json_array_get_items(arena, buf_as_str(&out)) : (struct list){ 0 };
     for (size_t i = 0; i < items.count && ok; i++) {
         struct str w = ((struct str *)items.items)[i];
 
-        if (str_is(json_member_text(arena, w, "name"), WEBHOOK_NAME) &&
-            json_member_id(json_member_raw_text(w, "user"), "id") == f->bot &&
-            json_member_text(arena, w, "token").n)
+        if (str_is(json_member_get_text(arena, w, "name"), WEBHOOK_NAME) &&
+            json_member_get_id(json_member_get_raw_text(w, "user"), "id") == f->bot &&
+            json_member_get_text(arena, w, "token").n)
             ok = add_webhook(b, w);
     }
     buf_clear(&out);
@@ -111,9 +111,9 @@ static const struct own_webhook *find_or_create_webhook(struct source_guild_post
     return map_find_value(&b->webhooks, channel);
 }
 
-const struct own_webhook *source_guild_poster_write_path(struct source_guild_poster *b,
-                                                         snowflake channel, snowflake id,
-                                                         char path[500])
+const struct own_webhook *source_guild_poster_write_webhook_path(struct source_guild_poster *b,
+                                                                 snowflake channel, snowflake id,
+                                                                 char path[500])
 {
     struct channel_query q = { .id = channel };
     char thread[60] = "", message[40] = "";
@@ -140,7 +140,7 @@ static enum guild_copy_result send_webhook_message(struct source_guild_poster *b
     char path[500];
 
     *ret = 0;
-    if (!source_guild_poster_write_path(b, channel, 0, path))
+    if (!source_guild_poster_write_webhook_path(b, channel, 0, path))
         return COPY_REFUSED;
     buf_init(&out, SIZE_MAX);
     f->connection.no_repeat = true;
@@ -148,7 +148,7 @@ static enum guild_copy_result send_webhook_message(struct source_guild_poster *b
         source_server_connection_send_request(&f->connection, "POST", path, body, &out);
     f->connection.no_repeat = false;
     if (result == COPY_OK)
-        *ret = json_member_id(buf_as_str(&out), "id");
+        *ret = json_member_get_id(buf_as_str(&out), "id");
     buf_clear(&out);
     return result;
 }

@@ -18,7 +18,7 @@ static const char POSTED_FILE[] = "posted-messages.jsonl";
 static void add_posted_message_to_map(struct source_guild_poster *b, snowflake here,
                                       snowflake there, snowflake channel)
 {
-    struct posted_message *p = map_find_value(&b->by_here, here);
+    struct posted_message_ids *p = map_find_value(&b->by_here, here);
 
     if (p)
         map_remove_value(&b->by_there, p->there);
@@ -26,7 +26,7 @@ static void add_posted_message_to_map(struct source_guild_poster *b, snowflake h
     if (!there)
         return;
     p = arena_alloc(b->names, sizeof *p);
-    *p = (struct posted_message){ here, there, channel };
+    *p = (struct posted_message_ids){ here, there, channel };
     map_set_value(&b->by_here, here, p);
     map_set_value(&b->by_there, there, p);
 }
@@ -35,8 +35,9 @@ static bool read_posted_message_of_journal_line(void *arg, struct str line, int6
                                                 struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    add_posted_message_to_map(arg, json_member_id(line, "id"), json_member_id(line, "there"),
-                              json_member_id(line, "channel"));
+    add_posted_message_to_map(arg, json_member_get_id(line, "id"),
+                              json_member_get_id(line, "there"),
+                              json_member_get_id(line, "channel"));
     return true;
 }
 
@@ -46,9 +47,9 @@ void source_guild_poster_read_posted_messages(struct source_guild_poster *b)
                                 read_posted_message_of_journal_line, b);
 }
 
-bool source_guild_poster_open_posted_messages(struct source_guild_poster *b)
+bool source_guild_poster_open_posted_message_list(struct source_guild_poster *b)
 {
-    b->is_open = guild_archive_list_open(b->follow->archive, POSTED_FILE, "id", &b->posted);
+    b->is_open = guild_archive_line_file_open(b->follow->archive, POSTED_FILE, "id", &b->posted);
     return b->is_open;
 }
 
@@ -62,13 +63,13 @@ bool source_guild_poster_record_posted_message(struct source_guild_poster *b, sn
                  here, there, channel);
 
     add_posted_message_to_map(b, here, there, channel);
-    return guild_archive_list_append(&b->posted, str_slice(line, (size_t)n));
+    return guild_archive_line_file_append(&b->posted, str_slice(line, (size_t)n));
 }
 
 snowflake source_guild_poster_find_original_message_id(const struct source_guild_poster *b,
                                                        snowflake id)
 {
-    const struct posted_message *p = map_find_value(&b->by_there, id);
+    const struct posted_message_ids *p = map_find_value(&b->by_there, id);
 
     return p ? p->here : 0;
 }
@@ -121,7 +122,7 @@ static bool first_line_has_message_id(void *arg, struct str line, int64_t next_o
     struct archived_message_search *s = arg;
 
     (void)next_offset, (void)arena;
-    s->found = json_member_id(line, "id") == s->id;
+    s->found = json_member_get_id(line, "id") == s->id;
     return false;
 }
 
@@ -130,16 +131,16 @@ bool source_guild_poster_archive_has_message(const struct source_guild_poster *b
 {
     const struct guild_archive *a = b->follow->archive;
     struct archived_message_search s = { .id = id };
-    struct guild_archive_list list;
+    struct guild_archive_line_file list;
     snowflake before;
     char name[100];
     off_t offset;
 
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel);
-    if (guild_archive_list_open(a, name, "id", &list) &&
-        guild_archive_list_find_offset_of_id(&list, id, &offset, &before))
+    if (guild_archive_line_file_open(a, name, "id", &list) &&
+        guild_archive_line_file_find_offset_of_id(&list, id, &offset, &before))
         guild_archive_for_each_line(a, name, offset, first_line_has_message_id, &s);
-    guild_archive_list_close(&list);
+    guild_archive_line_file_close(&list);
     return s.found;
 }
 

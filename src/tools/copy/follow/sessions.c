@@ -110,8 +110,8 @@ static bool followed_guild_event_is_needed(const struct follow_sessions *f,
         if (str_is(e->name, unneeded[i]))
             return false;
     if (str_is(e->name, "GUILD_UPDATE"))
-        return json_member_id(e->data, "id") == f->guild;
-    return json_member_id(e->data, "guild_id") == f->guild;
+        return json_member_get_id(e->data, "id") == f->guild;
+    return json_member_get_id(e->data, "guild_id") == f->guild;
 }
 
 static bool enqueue_event_of_follow_session(struct session_thread *t,

@@ -17,13 +17,13 @@ enum { READ_LISTS_AFTER_S = 2, IDS_PER_COMMAND = 100 };
 static bool append_to_archive(struct guild_follower *f, snowflake channel, snowflake id,
                               struct str message)
 {
-    struct guild_archive_list list;
+    struct guild_archive_line_file list;
     char name[100];
     struct buf line;
     bool ok = true;
 
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel);
-    if (!guild_archive_list_open(f->archive, name, "id", &list))
+    if (!guild_archive_line_file_open(f->archive, name, "id", &list))
         return false;
     if (id > list.last) {
         buf_init(&line, SIZE_MAX);
@@ -32,10 +32,10 @@ static bool append_to_archive(struct guild_follower *f, snowflake channel, snowf
             if (line.p[i] == '\n' || line.p[i] == '\r')
                 line.p[i] = ' ';
         buf_add_char(&line, '\n');
-        ok = guild_archive_list_append(&list, buf_as_str(&line));
+        ok = guild_archive_line_file_append(&list, buf_as_str(&line));
         buf_clear(&line);
     }
-    guild_archive_list_close(&list);
+    guild_archive_line_file_close(&list);
     return ok;
 }
 
@@ -61,7 +61,7 @@ static bool fetch_unknown_channel(struct guild_follower *f, snowflake channel)
 static bool import_message(struct guild_follower *f, snowflake channel, snowflake id,
                            struct str message)
 {
-    enum live_change change;
+    enum live_import_result change;
 
     if (download_files_of_message(&f->connection, f->archive, &f->download_options, message) ==
             COPY_STOPPED ||
@@ -81,7 +81,8 @@ static bool import_message(struct guild_follower *f, snowflake channel, snowflak
 
 static bool apply_message(struct guild_follower *f, struct str message, bool created)
 {
-    snowflake channel = json_member_id(message, "channel_id"), id = json_member_id(message, "id");
+    snowflake channel = json_member_get_id(message, "channel_id"),
+              id = json_member_get_id(message, "id");
 
     if (guild_copy_skipped_ids_contain_message(&f->skipped, message) ||
         json_member_int(message, "flags") & 64)
@@ -99,10 +100,11 @@ static bool apply_message_update(struct guild_follower *f, struct str update)
     char path[200];
     struct buf out;
 
-    if (json_member_raw_text(update, "author").n && json_member_raw_text(update, "content").n)
+    if (json_member_get_raw_text(update, "author").n &&
+        json_member_get_raw_text(update, "content").n)
         return apply_message(f, update, false);
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64,
-             json_member_id(update, "channel_id"), json_member_id(update, "id"));
+             json_member_get_id(update, "channel_id"), json_member_get_id(update, "id"));
     buf_init(&out, SIZE_MAX);
     enum guild_copy_result result =
         source_server_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
@@ -126,14 +128,14 @@ static bool delete_message(struct guild_follower *f, snowflake channel, snowflak
 
 static bool apply_message_delete(struct guild_follower *f, struct str d)
 {
-    return delete_message(f, json_member_id(d, "channel_id"), json_member_id(d, "id"));
+    return delete_message(f, json_member_get_id(d, "channel_id"), json_member_get_id(d, "id"));
 }
 
 static bool apply_message_delete_bulk(struct guild_follower *f, struct str d)
 {
     struct arena *arena = arena_new_small();
-    struct list ids = json_array_items(arena, json_member_raw_text(d, "ids"));
-    snowflake channel = json_member_id(d, "channel_id");
+    struct list ids = json_array_get_items(arena, json_member_get_raw_text(d, "ids"));
+    snowflake channel = json_member_get_id(d, "channel_id");
     struct buf words;
     bool ok = true;
 
@@ -162,9 +164,9 @@ static bool apply_message_delete_bulk(struct guild_follower *f, struct str d)
 
 struct str follow_format_emoji_of_reaction(struct arena *arena, struct str event)
 {
-    struct str emoji = json_member_raw_text(event, "emoji"),
-               name = json_member_text(arena, emoji, "name");
-    snowflake id = json_member_id(emoji, "id");
+    struct str emoji = json_member_get_raw_text(event, "emoji"),
+               name = json_member_get_text(arena, emoji, "name");
+    snowflake id = json_member_get_id(emoji, "id");
 
     if (!id)
         return name.n ? name : STR("-");
@@ -174,7 +176,8 @@ struct str follow_format_emoji_of_reaction(struct arena *arena, struct str event
 /* Applies a reaction event. `user` is 0 if the event is about all users. */
 static bool apply_reaction(struct guild_follower *f, struct str d, bool added)
 {
-    snowflake user = json_member_id(d, "user_id"), message = json_member_id(d, "message_id");
+    snowflake user = json_member_get_id(d, "user_id"),
+              message = json_member_get_id(d, "message_id");
     snowflake original =
         f->back ? source_guild_poster_find_original_message_id(f->back, message) : 0;
     struct arena *arena = arena_new_small();
@@ -188,7 +191,7 @@ static bool apply_reaction(struct guild_follower *f, struct str d, bool added)
             source_guild_poster_ignore_event_of_reaction(f->back, message, user, emoji, added);
         ok = follow_run_server_command(
             f, "mirror-reaction\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.*s\t%s",
-            f->options->download->guild, json_member_id(d, "channel_id"), message, user,
+            f->options->download->guild, json_member_get_id(d, "channel_id"), message, user,
             STR_ARGS(emoji), added ? "added" : "removed");
     }
     arena_free(arena);
@@ -211,12 +214,13 @@ static bool apply_channel(struct guild_follower *f, struct str d, const char *ch
 {
     return live_import_channel(f->import, d) &&
            follow_run_server_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\t%s",
-                                     f->options->download->guild, json_member_id(d, "id"), change);
+                                     f->options->download->guild, json_member_get_id(d, "id"),
+                                     change);
 }
 
 static bool apply_channel_create(struct guild_follower *f, struct str d)
 {
-    return live_import_knows_channel(f->import, json_member_id(d, "id"))
+    return live_import_has_copied_channel(f->import, json_member_get_id(d, "id"))
                ? apply_channel(f, d, "changed") /* THREAD_CREATE after joining */
                : apply_channel(f, d, "created");
 }
@@ -229,16 +233,16 @@ static bool apply_channel_update(struct guild_follower *f, struct str d)
 static bool apply_channel_delete(struct guild_follower *f, struct str d)
 {
     return follow_run_server_command(f, "mirror-channel\t%" PRIu64 "\t%" PRIu64 "\tdeleted",
-                                     f->options->download->guild, json_member_id(d, "id"));
+                                     f->options->download->guild, json_member_get_id(d, "id"));
 }
 
 static bool apply_role(struct guild_follower *f, struct str d, const char *change)
 {
-    struct str role = json_member_raw_text(d, "role");
+    struct str role = json_member_get_raw_text(d, "role");
 
     return live_import_role(f->import, role) &&
            follow_run_server_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\t%s",
-                                     f->options->download->guild, json_member_id(role, "id"),
+                                     f->options->download->guild, json_member_get_id(role, "id"),
                                      change);
 }
 
@@ -255,14 +259,14 @@ static bool apply_role_update(struct guild_follower *f, struct str d)
 static bool apply_role_delete(struct guild_follower *f, struct str d)
 {
     return follow_run_server_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\tdeleted",
-                                     f->options->download->guild, json_member_id(d, "role_id"));
+                                     f->options->download->guild, json_member_get_id(d, "role_id"));
 }
 
 static bool send_mirror_member_command(struct guild_follower *f, struct str d, const char *change)
 {
-    return follow_run_server_command(f, "mirror-member\t%" PRIu64 "\t%" PRIu64 "\t%s",
-                                     f->options->download->guild,
-                                     json_member_id(json_member_raw_text(d, "user"), "id"), change);
+    return follow_run_server_command(
+        f, "mirror-member\t%" PRIu64 "\t%" PRIu64 "\t%s", f->options->download->guild,
+        json_member_get_id(json_member_get_raw_text(d, "user"), "id"), change);
 }
 
 static bool apply_member_add(struct guild_follower *f, struct str d)

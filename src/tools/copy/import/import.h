@@ -28,7 +28,7 @@ enum guild_copy_result import_guild_archive(const struct guild_import_options *o
 /* --- live_import.c: imports single objects --- */
 
 struct live_import;
-enum live_change {
+enum live_import_result {
     LIVE_UNCHANGED,
     LIVE_CREATED,
     LIVE_EDITED,
@@ -40,12 +40,12 @@ enum live_change {
 struct live_import *live_import_new(const struct guild_import_options *options);
 void live_import_free(struct live_import *i);
 /* Imports a message. Returns false if the store or the server cannot be reached. */
-bool live_import_message(struct live_import *i, struct str message, enum live_change *ret);
+bool live_import_message(struct live_import *i, struct str message, enum live_import_result *ret);
 bool live_import_channel(struct live_import *i, struct str channel);
 bool live_import_role(struct live_import *i, struct str role);
 bool live_import_member(struct live_import *i, struct str member);
 /* Returns whether a channel or Discord thread was copied. */
-bool live_import_knows_channel(const struct live_import *i, snowflake id);
+bool live_import_has_copied_channel(const struct live_import *i, snowflake id);
 
 /* --- running_server.c --- */
 
@@ -58,7 +58,7 @@ enum err running_server_import_world_file(const char *data, const struct guild_a
                                           struct world_file_import_report *ret);
 /* Makes the running server send the guild to the sessions of its members again, as after an
  * outage. */
-bool running_server_refresh_guild(const char *data, snowflake guild);
+bool running_server_resend_guild_to_members(const char *data, snowflake guild);
 /* Creates a claim code for a placeholder account. ret is empty if the account cannot be claimed. */
 bool running_server_create_claim_code(const char *data, snowflake user_id, struct arena *arena,
                                       struct str *ret);

@@ -30,7 +30,7 @@ void live_import_free(struct live_import *i)
     mem_free(i);
 }
 
-bool live_import_knows_channel(const struct live_import *i, snowflake id)
+bool live_import_has_copied_channel(const struct live_import *i, snowflake id)
 {
     return guild_copy_id_is_known(&i->loader.conversion.known.channels, id);
 }
@@ -60,18 +60,18 @@ bool live_import_channel(struct live_import *i, struct str channel)
     struct guild_archive_importer *l = &i->loader;
     struct existing_channel *c = arena_alloc(l->names, sizeof *c);
 
-    *c = (struct existing_channel){ str_dup(l->names, json_member_raw_text(channel, "name")),
+    *c = (struct existing_channel){ str_dup(l->names, json_member_get_raw_text(channel, "name")),
                                     json_member_int(channel, "type") };
-    guild_copy_add_known_id(&l->conversion.known.channels, json_member_id(channel, "id"));
+    guild_copy_add_known_id(&l->conversion.known.channels, json_member_get_id(channel, "id"));
     if (!import_object_into_running_server(i, "channels", write_world_channel, channel))
         return false;
-    map_set_value(&l->existing, json_member_id(channel, "id"), c);
+    map_set_value(&l->existing, json_member_get_id(channel, "id"), c);
     return true;
 }
 
 bool live_import_role(struct live_import *i, struct str role)
 {
-    guild_copy_add_known_id(&i->loader.conversion.known.roles, json_member_id(role, "id"));
+    guild_copy_add_known_id(&i->loader.conversion.known.roles, json_member_get_id(role, "id"));
     return import_object_into_running_server(i, "roles", write_world_role, role);
 }
 
@@ -114,13 +114,13 @@ static void record_pin_of_imported_message(struct guild_archive_importer *l, str
 
     timestamp_format(clock_us(), now);
     *time = str_printf(arena, "\"%s\"", now);
-    map_set_value(&l->conversion.pinned_at, json_member_id(message, "id"), time);
+    map_set_value(&l->conversion.pinned_at, json_member_get_id(message, "id"), time);
 }
 
 static bool write_message(struct guild_archive_importer *l, struct arena *arena, struct str message)
 {
     struct str channel =
-        str_printf(arena, "{\"id\":\"%" PRIu64 "\"}", json_member_id(message, "channel_id"));
+        str_printf(arena, "{\"id\":\"%" PRIu64 "\"}", json_member_get_id(message, "channel_id"));
 
     if (!guild_archive_importer_begin_channel_messages(l, channel))
         return true;
@@ -133,17 +133,17 @@ static bool write_message(struct guild_archive_importer *l, struct arena *arena,
     return !l->failed;
 }
 
-bool live_import_message(struct live_import *i, struct str message, enum live_change *ret)
+bool live_import_message(struct live_import *i, struct str message, enum live_import_result *ret)
 {
     struct guild_archive_importer *l = &i->loader;
-    struct live_message stored = { .id = json_member_id(message, "id"),
-                                   .channel = json_member_id(message, "channel_id") };
+    struct live_message stored = { .id = json_member_get_id(message, "id"),
+                                   .channel = json_member_get_id(message, "channel_id") };
     struct arena *arena = arena_new();
     bool pinned = json_member_is_true(message, "pinned"), ok = true;
     int64_t edited_at = 0;
 
     l->failed = false;
-    timestamp_parse(json_member_text(arena, message, "edited_timestamp"), &edited_at);
+    timestamp_parse(json_member_get_text(arena, message, "edited_timestamp"), &edited_at);
     *ret = LIVE_UNCHANGED;
     if (!map_find_value(&l->existing, stored.channel))
         *ret = LIVE_UNKNOWN_CHANNEL;
@@ -154,7 +154,7 @@ bool live_import_message(struct live_import *i, struct str message, enum live_ch
         *ret = LIVE_CREATED;
     else if (edited_at > stored.edited_at || (pinned && !stored.pinned))
         *ret = LIVE_EDITED;
-    else if (!pinned && stored.pinned && json_member_raw_text(message, "pinned").n)
+    else if (!pinned && stored.pinned && json_member_get_raw_text(message, "pinned").n)
         *ret = LIVE_UNPINNED;
     if (ok && (*ret == LIVE_CREATED || *ret == LIVE_EDITED))
         ok = write_message(l, arena, message);

@@ -41,11 +41,11 @@ static void report_refused_entry(struct guild_archive_importer *l, struct str en
                                  struct str problems)
 {
     struct arena *arena = arena_new_small();
-    struct str id = json_member_text(arena, entry, "id"), why = str_cut(&problems, '\n');
+    struct str id = json_member_get_text(arena, entry, "id"), why = str_cut(&problems, '\n');
     char what[200], text[400];
 
     if (!id.n)
-        id = json_member_text(arena, entry, "user");
+        id = json_member_get_text(arena, entry, "user");
     snprintf(what, sizeof what, "%s %.*s", l->what, STR_ARGS(id));
     snprintf(text, sizeof text, "not imported: %.*s", (int)(why.n > 350 ? 350 : why.n),
              why.n ? why.p : "an id of it belongs to another object");
@@ -159,7 +159,7 @@ static bool import_must_skip_channel(const struct guild_archive_importer *l, str
     bool creates = !l->guild_exists || !l->options->no_channels;
 
     return l->options->only_messages &&
-           (map_find_value(&l->existing, json_member_id(channel, "id")) || !creates);
+           (map_find_value(&l->existing, json_member_get_id(channel, "id")) || !creates);
 }
 
 static bool import_line_of_archive(void *arg, struct str line, int64_t next_offset,
@@ -173,7 +173,7 @@ static bool import_line_of_archive(void *arg, struct str line, int64_t next_offs
     if (r->write == write_world_channel && import_must_skip_channel(r->loader, line))
         return true;
     if (r->write == write_world_webhook &&
-        guild_copy_skipped_ids_contain_webhook(&r->loader->skipped, json_member_id(line, "id")))
+        guild_copy_skipped_ids_contain_webhook(&r->loader->skipped, json_member_get_id(line, "id")))
         return true;
     if (!r->accepts || r->accepts(line))
         guild_archive_importer_add_entry(r->loader, r->write, arena, line);
@@ -259,13 +259,13 @@ static void import_guild_fields(struct guild_archive_importer *l, struct str gui
 static void import_roles(struct guild_archive_importer *l, struct str guild)
 {
     struct arena *arena = arena_new();
-    struct list roles = json_array_items(arena, json_member_raw_text(guild, "roles"));
+    struct list roles = json_array_get_items(arena, json_member_get_raw_text(guild, "roles"));
     struct list_reader r = { l, write_world_role, SIZE_MAX, NULL };
 
     l->what = "role";
     for (size_t i = 0; i < roles.count; i++)
         guild_copy_add_known_id(&l->conversion.known.roles,
-                                json_member_id(((struct str *)roles.items)[i], "id"));
+                                json_member_get_id(((struct str *)roles.items)[i], "id"));
     buf_reset(&l->before);
     buf_reset(&l->after);
     buf_printf(&l->before, "{\"guilds\":[{%.*s,\"roles\":[", STR_ARGS(buf_as_str(&l->guild)));
@@ -282,7 +282,7 @@ static bool add_known_id_of_archive_line(void *arg, struct str line, int64_t nex
                                          struct arena *arena)
 {
     (void)next_offset, (void)arena;
-    guild_copy_add_known_id(arg, json_member_id(line, "id"));
+    guild_copy_add_known_id(arg, json_member_get_id(line, "id"));
     return true;
 }
 
@@ -303,7 +303,7 @@ static bool visit_parent_channel_of_threads(void *arg, struct str line, int64_t 
     (void)next_offset, (void)arena;
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         snprintf(file, sizeof file, "archived_threads/%" PRIu64 ".%s.jsonl",
-                 json_member_id(line, "id"), kinds[i]);
+                 json_member_get_id(line, "id"), kinds[i]);
         r->found(r->loader, file, r->arg);
     }
     return !r->loader->failed;
@@ -339,12 +339,12 @@ void guild_archive_importer_read_known_ids(struct guild_archive_importer *l)
 {
     const struct guild_archive *a = l->options->archive;
     struct guild_copy_known_ids *known = &l->conversion.known;
-    struct list roles =
-        json_array_items(l->names, json_member_raw_text(buf_as_str(&l->guild_line), "roles"));
+    struct list roles = json_array_get_items(
+        l->names, json_member_get_raw_text(buf_as_str(&l->guild_line), "roles"));
 
     for (size_t i = 0; i < roles.count; i++)
         guild_copy_add_known_id(&known->roles,
-                                json_member_id(((struct str *)roles.items)[i], "id"));
+                                json_member_get_id(((struct str *)roles.items)[i], "id"));
     guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_id_of_archive_line, &known->emojis);
     guild_archive_for_each_line(a, "channels.jsonl", 0, add_known_id_of_archive_line,
                                 &known->channels);
@@ -398,13 +398,13 @@ static enum err read_stored_messages(struct tx *tx, void *arg)
 static bool must_import_message(const struct guild_archive_importer *l, const struct map *stored,
                                 struct arena *arena, struct str line)
 {
-    snowflake id = json_member_id(line, "id");
+    snowflake id = json_member_get_id(line, "id");
     const struct stored_message *m = map_find_value(stored, id);
     int64_t edited_at;
 
     if (!m || (!m->pinned && map_find_value(&l->conversion.pinned_at, id)))
         return true;
-    return timestamp_parse(json_member_text(arena, line, "edited_timestamp"), &edited_at) &&
+    return timestamp_parse(json_member_get_text(arena, line, "edited_timestamp"), &edited_at) &&
            edited_at > m->edited_at;
 }
 
@@ -422,7 +422,7 @@ static void import_message_lines(struct message_reader *r)
 
         if (end)
             last = str_slice(end + 1, rest.n - (size_t)(end + 1 - rest.p));
-        struct stored_message_query q = { r->channel, r->first, json_member_id(last, "id"),
+        struct stored_message_query q = { r->channel, r->first, json_member_get_id(last, "id"),
                                           stored_arena, &stored };
         l->failed |= store_run_transaction_and_wait(l->options->store, STORE_READ, l->arena,
                                                     read_stored_messages, &q) != OK;
@@ -452,7 +452,7 @@ static bool add_message_line(void *arg, struct str line, int64_t next_offset, st
     if (guild_copy_skipped_ids_contain_message(&r->loader->skipped, line))
         return true;
     if (!r->first)
-        r->first = json_member_id(line, "id");
+        r->first = json_member_get_id(line, "id");
     buf_add_str(&r->lines, line);
     buf_add_char(&r->lines, '\n');
     r->count++;
@@ -473,8 +473,8 @@ static bool add_pin_to_imported_message(void *arg, struct str line, int64_t next
     struct str *time = arena_alloc(r->arena, sizeof *time);
 
     (void)next_offset, (void)arena;
-    *time = str_dup(r->arena, json_member_raw_text(line, "pinned_at"));
-    map_set_value(&r->loader->conversion.pinned_at, json_member_id(line, "id"), time);
+    *time = str_dup(r->arena, json_member_get_raw_text(line, "pinned_at"));
+    map_set_value(&r->loader->conversion.pinned_at, json_member_get_id(line, "id"), time);
     return true;
 }
 
@@ -482,10 +482,10 @@ bool guild_archive_importer_begin_channel_messages(struct guild_archive_importer
                                                    struct str channel)
 {
     const struct existing_channel *existing =
-        map_find_value(&l->existing, json_member_id(channel, "id"));
+        map_find_value(&l->existing, json_member_get_id(channel, "id"));
     int64_t number = existing ? existing->type : json_member_int(channel, "type");
-    const char *type = world_file_name_of_channel_type(number);
-    struct str name = existing ? existing->name : json_member_raw_text(channel, "name");
+    const char *type = get_world_file_name_of_channel_type(number);
+    struct str name = existing ? existing->name : json_member_get_raw_text(channel, "name");
 
     if (!existing &&
         import_must_skip_channel(l, channel)) /* verify_object_counts_after_import reports it */
@@ -495,8 +495,8 @@ bool guild_archive_importer_begin_channel_messages(struct guild_archive_importer
         buf_printf(&l->before,
                    "{\"guilds\":[{%.*s,\"channels\":[{\"id\":\"%" PRIu64
                    "\",\"name\":%.*s,\"type\":\"%s\",\"people\":[],\"messages\":[",
-                   STR_ARGS(buf_as_str(&l->guild)), json_member_id(channel, "id"), STR_ARGS(name),
-                   type);
+                   STR_ARGS(buf_as_str(&l->guild)), json_member_get_id(channel, "id"),
+                   STR_ARGS(name), type);
     buf_reset(&l->after);
     buf_add_lit(&l->after, "]}]}]}");
     l->what = "message";
@@ -507,7 +507,7 @@ static bool import_messages_of_channel(void *arg, struct str channel, int64_t ne
                                        struct arena *arena)
 {
     struct guild_archive_importer *l = arg;
-    struct message_reader r = { .loader = l, .channel = json_member_id(channel, "id") };
+    struct message_reader r = { .loader = l, .channel = json_member_get_id(channel, "id") };
     struct pin_reader pins = { l, arena_new() };
     char file[100];
 
@@ -638,7 +638,7 @@ static bool verify_message_count_of_channel(void *arg, struct str line, int64_t 
                                             struct arena *arena)
 {
     struct verification *v = arg;
-    snowflake id = json_member_id(line, "id");
+    snowflake id = json_member_get_id(line, "id");
     char file[100], what[100], why[200];
 
     (void)next_offset, (void)arena;
@@ -778,11 +778,11 @@ static bool read_guild_from_archive_and_store(struct guild_archive_importer *l, 
     struct str guild = buf_as_str(&l->guild_line);
     struct existing_query existing = { .loader = l,
                                        .arena = l->names,
-                                       .owner = json_member_id(guild, "owner_id") };
+                                       .owner = json_member_get_id(guild, "owner_id") };
     bool ok = true;
 
     buf_init(&existing.name, SIZE_MAX);
-    buf_add_str(&existing.name, json_member_raw_text(guild, "name"));
+    buf_add_str(&existing.name, json_member_get_raw_text(guild, "name"));
     if (read_channels)
         ok = store_run_transaction_and_wait(l->options->store, STORE_READ, l->arena,
                                             read_existing_objects_of_store, &existing) == OK;
@@ -814,7 +814,7 @@ bool guild_archive_importer_open(struct guild_archive_importer *l,
     guild_copy_skipped_ids_read(options->archive, &l->skipped);
     guild_archive_for_each_line(options->archive, "guild.jsonl", 0, read_guild_line,
                                 &l->guild_line);
-    l->conversion.guild = json_member_id(buf_as_str(&l->guild_line), "id");
+    l->conversion.guild = json_member_get_id(buf_as_str(&l->guild_line), "id");
     if (!l->conversion.guild) {
         fprintf(stderr, "guildhall: '%s' is not an archive of a guild: it has no guild.jsonl\n",
                 options->archive->folder);
@@ -854,7 +854,7 @@ enum guild_copy_result import_guild_archive(const struct guild_import_options *o
         import_all_objects_of_archive(&l, buf_as_str(&l.guild_line));
     progress_watch_end(&watch);
     if (!l.failed && options->running) {
-        l.failed = !running_server_refresh_guild(options->running, l.conversion.guild);
+        l.failed = !running_server_resend_guild_to_members(options->running, l.conversion.guild);
         printf("the running server imported it in steps of at most %.1f ms\n",
                (double)l.longest_us / 1000);
     }

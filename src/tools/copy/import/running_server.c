@@ -69,7 +69,7 @@ enum err running_server_import_world_file(const char *data, const struct guild_a
     return e;
 }
 
-bool running_server_refresh_guild(const char *data, snowflake guild)
+bool running_server_resend_guild_to_members(const char *data, snowflake guild)
 {
     char request[200];
     uint64_t after = 0;

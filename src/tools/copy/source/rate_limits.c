@@ -166,7 +166,7 @@ struct rate_limit_bucket *client_rate_limits_wait_for_request(struct rate_limits
 }
 
 static void record_rate_limit_refusal(struct rate_limits *l, struct rate_limit_bucket *b,
-                                      const struct rate_limit_reply *reply, int64_t now)
+                                      const struct rate_limit_response_headers *reply, int64_t now)
 {
     double seconds = reply->retry_after >= 0 ? reply->retry_after : 1;
     int64_t until = now + (int64_t)(seconds * 1e9) + SECOND / 100;
@@ -182,7 +182,7 @@ static void record_rate_limit_refusal(struct rate_limits *l, struct rate_limit_b
 
 void client_rate_limits_record_response(struct rate_limits *l, struct rate_limit_bucket *b,
                                         const char *method, struct str path,
-                                        const struct rate_limit_reply *reply)
+                                        const struct rate_limit_response_headers *reply)
 {
     char route[MAX_KEY], key[MAX_KEY];
     int64_t now = clock_monotonic_ns();

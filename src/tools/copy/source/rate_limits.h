@@ -16,7 +16,7 @@ struct rate_limits;
 struct rate_limit_bucket;
 
 /* Rate limits that the headers of a response contain. */
-struct rate_limit_reply {
+struct rate_limit_response_headers {
     int status;
     char bucket[80];    /* "" if the response names none */
     int64_t remaining;  /* -1 if unknown */
@@ -35,6 +35,6 @@ struct rate_limit_bucket *client_rate_limits_wait_for_request(struct rate_limits
  * Without a response, the status is 0. */
 void client_rate_limits_record_response(struct rate_limits *l, struct rate_limit_bucket *b,
                                         const char *method, struct str path,
-                                        const struct rate_limit_reply *reply);
+                                        const struct rate_limit_response_headers *reply);
 
 #endif

@@ -83,7 +83,7 @@ void source_server_connection_close(struct source_server_connection *c)
 /* --- one attempt ----------------------------------------------------------------------- */
 
 struct response {
-    struct rate_limit_reply limits;
+    struct rate_limit_response_headers limits;
     struct buf *out; /* buffer for the response body; NULL if the body is written to a file */
     int fd;
     int64_t bytes, max_bytes;
@@ -197,7 +197,7 @@ static void perform_request(struct source_server_connection *c, struct response 
 
 static void read_retry_after(struct response *r)
 {
-    struct str body = buf_as_str(r->out), seconds = json_member_raw_text(body, "retry_after");
+    struct str body = buf_as_str(r->out), seconds = json_member_get_raw_text(body, "retry_after");
 
     if (seconds.n)
         r->limits.retry_after = parse_seconds_of_retry_after(seconds);
@@ -217,7 +217,7 @@ static void pause_before_attempt(int attempt)
 static void describe_refusal_of_request(struct source_server_connection *c, struct str body)
 {
     struct arena *arena = arena_new_small();
-    struct str text = json_member_text(arena, body, "message");
+    struct str text = json_member_get_text(arena, body, "message");
 
     snprintf(c->reason, sizeof c->reason, "HTTP %d: %.*s (code %lld)", c->status,
              (int)(text.n > 180 ? 180 : text.n), text.n ? text.p : "no reason given",

@@ -24,7 +24,8 @@ static int set_up(void **state)
     struct rate_limit_options options = { .global_per_s = 5, .anonymous_per_s = 2, .percent = 100 };
 
     (void)state;
-    clock_stop_both_clocks(); /* time advances only through clock_advance_both_clocks */
+    clock_stop_wall_and_monotonic(); /* time advances only through clock_advance_wall_and_monotonic
+                                      */
     limits = rate_limit_counters_new(&options);
     return 0;
 }
@@ -78,9 +79,9 @@ static void rate_limit_resets_at_the_end_of_its_window(void **state)
     (void)state;
     for (int i = 0; i < 3; i++)
         assert_true(allowed(1, &three, 0));
-    clock_advance_both_clocks(9 * 1000000);
+    clock_advance_wall_and_monotonic(9 * 1000000);
     assert_false(allowed(1, &three, 0));
-    clock_advance_both_clocks(1 * 1000000);
+    clock_advance_wall_and_monotonic(1 * 1000000);
     struct rate_limit_result v = rate_limits_count_call(limits, 1, false, &three, 0);
     assert_true(v.allowed);
     assert_int_equal(v.remaining, 2);
@@ -125,7 +126,7 @@ static void rate_limit_counts_are_shared_between_nodes(void **state)
     rate_limits_enable_sharing_between_nodes(limits);
     rate_limits_enable_sharing_between_nodes(there);
     assert_true(allowed(1, &three, 7) && allowed(1, &three, 7));
-    clock_advance_both_clocks(1000);
+    clock_advance_wall_and_monotonic(1000);
     assert_true(rate_limits_count_call(there, 1, false, &three_there, 7).allowed);
     rate_limits_publish_counts(limits, pass_rate_limit_counts_to_other_node, there);
     rate_limits_publish_counts(limits, pass_rate_limit_counts_to_other_node,
@@ -136,7 +137,7 @@ static void rate_limit_counts_are_shared_between_nodes(void **state)
     rate_limits_publish_counts(there, pass_rate_limit_counts_to_other_node, limits);
     assert_false(allowed(1, &three, 7));
     /* Both nodes use the same window. */
-    clock_advance_both_clocks(10 * 1000000 - 1000);
+    clock_advance_wall_and_monotonic(10 * 1000000 - 1000);
     assert_true(rate_limits_count_call(there, 1, false, &three_there, 7).allowed);
     assert_true(allowed(1, &three, 7));
     rate_limit_counters_free(there);
@@ -226,7 +227,7 @@ static void global_rate_limit_differs_for_accounts_and_ip_addresses(void **state
     assert_true(rate_limits_count_global_call(limits, 1, true).allowed);
     assert_true(rate_limits_count_global_call(limits, 1, true).allowed);
     assert_false(rate_limits_count_global_call(limits, 1, true).allowed);
-    clock_advance_both_clocks(1000000);
+    clock_advance_wall_and_monotonic(1000000);
     assert_true(rate_limits_count_global_call(limits, 1, false).allowed);
 }
 
@@ -251,7 +252,7 @@ static void counters_stay_correct_with_many_callers(void **state)
     (void)state;
     for (uint64_t who = 1; who <= 100000; who++)
         assert_true(allowed(who, &three, 0));
-    clock_advance_both_clocks(10 * 1000000);
+    clock_advance_wall_and_monotonic(10 * 1000000);
     for (int i = 0; i < 3; i++)
         assert_true(allowed(5, &three, 0));
     for (uint64_t who = 200000; who <= 400000; who++)
@@ -387,7 +388,7 @@ static void wall_clock_step_does_not_change_rate_limit_windows(void **state)
     assert_false(v.allowed);
     assert_in_range(v.reset_after_ms, 1, 10000);
     assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);
-    clock_advance_both_clocks(10 * 1000000);
+    clock_advance_wall_and_monotonic(10 * 1000000);
     assert_true(allowed(1, &three, 0));
     clock_step_wall_clock(600 * INT64_C(1000000));
     assert_true(allowed(1, &three, 0) && allowed(1, &three, 0));

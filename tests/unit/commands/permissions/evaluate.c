@@ -48,9 +48,9 @@ enum {
 };
 
 /* A member in a text channel, without permission rows for the command. */
-static struct command_permission_check member_without_permission_rows(void)
+static struct command_permission_input member_without_permission_rows(void)
 {
-    return (struct command_permission_check){
+    return (struct command_permission_input){
         .contexts = IN_GUILD,
         .integration_types = ON_GUILD,
         .contexts_to_check = IN_GUILD,
@@ -69,7 +69,7 @@ static void command_requires_view_and_send_permissions_in_the_channel(void **sta
     static const uint64_t needed[] = { PERMISSION(VIEW_CHANNEL),
                                        PERMISSION(USE_APPLICATION_COMMANDS),
                                        PERMISSION(SEND_MESSAGES) };
-    struct command_permission_check q = member_without_permission_rows();
+    struct command_permission_input q = member_without_permission_rows();
 
     (void)state;
     assert_int_equal(evaluate_command_permission(&q), COMMAND_ALLOWED);
@@ -96,7 +96,7 @@ static void command_requires_view_and_send_permissions_in_the_channel(void **sta
 
 static void age_restriction_is_checked_first(void **state)
 {
-    struct command_permission_check q = member_without_permission_rows();
+    struct command_permission_input q = member_without_permission_rows();
 
     (void)state;
     q.nsfw = q.administrator = true;
@@ -110,7 +110,7 @@ static void age_restriction_is_checked_first(void **state)
 
 static void command_permissions_do_not_apply_outside_guilds(void **state)
 {
-    struct command_permission_check q = member_without_permission_rows();
+    struct command_permission_input q = member_without_permission_rows();
 
     (void)state;
     q.guild_id = 0;
@@ -125,7 +125,7 @@ static void command_requires_a_matching_context_and_installation(void **state)
         for (unsigned types = 0; types < 4; types++) {
             for (unsigned installed = 0; installed < 4; installed++) {
                 for (unsigned location = 0; location < 3; location++) {
-                    struct command_permission_check q = {
+                    struct command_permission_input q = {
                         .contexts = contexts,
                         .integration_types = types,
                         .contexts_to_check = 1u << location,
@@ -145,7 +145,7 @@ static void command_requires_a_matching_context_and_installation(void **state)
 
 static void group_dm_members_may_use_user_installed_apps_of_others(void **state)
 {
-    struct command_permission_check q = { .contexts = IN_PRIVATE,
+    struct command_permission_input q = { .contexts = IN_PRIVATE,
                                           .integration_types = ON_ACCOUNT,
                                           .contexts_to_check = IN_PRIVATE };
 
@@ -162,7 +162,7 @@ static void group_dm_members_may_use_user_installed_apps_of_others(void **state)
 
 static void entry_point_command_requires_a_launchable_activity(void **state)
 {
-    struct command_permission_check q = member_without_permission_rows();
+    struct command_permission_input q = member_without_permission_rows();
 
     (void)state;
     q.entry_point = true;
@@ -173,7 +173,7 @@ static void entry_point_command_requires_a_launchable_activity(void **state)
 
 static void user_installed_command_needs_no_send_permission_but_obeys_command_rules(void **state)
 {
-    struct command_permission_check q = member_without_permission_rows();
+    struct command_permission_input q = member_without_permission_rows();
 
     (void)state;
     q.integration_types = q.installed = ON_ACCOUNT;
@@ -194,7 +194,7 @@ static void user_installed_command_needs_no_send_permission_but_obeys_command_ru
 
 static void channel_permission_is_checked_before_users_and_roles(void **state)
 {
-    struct command_permission_check q = member_without_permission_rows();
+    struct command_permission_input q = member_without_permission_rows();
 
     (void)state;
     q.of_command = ROWS(CHANNEL(HERE, false), USER(ME, true));
@@ -214,7 +214,7 @@ static void channel_permission_is_checked_before_users_and_roles(void **state)
 
 static void user_permission_overrides_roles_which_override_everyone(void **state)
 {
-    struct command_permission_check q = member_without_permission_rows();
+    struct command_permission_input q = member_without_permission_rows();
 
     (void)state;
     q.of_command = ROWS(ROLE(GUILD, false), ROLE(RED, true));
@@ -236,7 +236,7 @@ static void user_permission_overrides_roles_which_override_everyone(void **state
 
 static void only_permissions_of_the_command_override_its_default(void **state)
 {
-    struct command_permission_check q = member_without_permission_rows();
+    struct command_permission_input q = member_without_permission_rows();
 
     (void)state;
     q.default_member_permissions = (struct opt_id){ GIVEN, PERMISSION(BAN_MEMBERS) };
@@ -279,7 +279,7 @@ static int find_permission_row(const struct list *layer, int64_t type, snowflake
     return answer;
 }
 
-static int combine_role_rows(const struct command_permission_check *q, const struct list *layer)
+static int combine_role_rows(const struct command_permission_input *q, const struct list *layer)
 {
     int yes = 0, no = 0;
 
@@ -293,7 +293,7 @@ static int combine_role_rows(const struct command_permission_check *q, const str
 }
 
 static enum command_permission_result evaluate_by_reference(
-    const struct command_permission_check *q)
+    const struct command_permission_input *q)
 {
     const struct list *k = &q->of_command, *a = &q->of_application;
     int c[4], u[6];
@@ -383,7 +383,7 @@ static void command_permission_check_matches_the_reference_implementation(void *
 
     (void)state;
     for (int i = 0; i < 100000; i++) {
-        struct command_permission_check q = member_without_permission_rows();
+        struct command_permission_input q = member_without_permission_rows();
 
         q.of_command = random_rows(of_command);
         q.of_application = random_rows(of_application);

@@ -119,9 +119,9 @@ static void every_loop_reaches_the_last_event_number(void **state)
 static void event_numbers_are_derived_from_the_log_position(void **state)
 {
     (void)state;
-    gateway_publish_at_log_position(world.gateway, 7, world.list);
+    gateway_publish_events_of_log_position(world.gateway, 7, world.list);
     assert_int_equal(world.gateway->published, (UINT64_C(7) << EVENT_NUMBER_BITS) + EVENTS);
-    gateway_publish_at_log_position(world.gateway, 9, NULL);
+    gateway_publish_events_of_log_position(world.gateway, 9, NULL);
     assert_int_equal(world.gateway->published, (UINT64_C(7) << EVENT_NUMBER_BITS) + EVENTS);
 }
 
@@ -166,14 +166,14 @@ static void local_events_do_not_exceed_the_number_range_of_a_position(void **sta
     uint64_t next = UINT64_C(412) << EVENT_NUMBER_BITS;
 
     (void)state;
-    gateway_publish_at_log_position(world.gateway, 411, world.list);
+    gateway_publish_events_of_log_position(world.gateway, 411, world.list);
     world.gateway->cluster = (struct cluster *)&world; /* only compared with NULL */
     world.gateway->published = next - 3;
     for (int i = 0; i < 4; i++)
         publish_event_to_loops(world.gateway,
                                gateway_event_new(EVENT_READY, audience_of_user(1), STR("{}")));
     assert_int_equal(world.gateway->published, next - 1);
-    gateway_publish_at_log_position(world.gateway, 412, world.list);
+    gateway_publish_events_of_log_position(world.gateway, 412, world.list);
     assert_int_equal(world.gateway->published, next + EVENTS);
     for (unsigned i = 0; i < LOOPS; i++)
         assert_int_equal(loop_position(i), next + EVENTS);

@@ -70,7 +70,7 @@ static void members_who_left_are_removed_from_the_order(void **state)
     (void)state;
     member_order_insert(&o, same, 3);
     all[0]->gone = all[2]->gone = true;
-    member_order_remove_marked_members(&o);
+    member_order_delete_members_marked_gone(&o);
     assert_int_equal(o.count, 1);
     assert_int_equal(o.items[0]->user_id, 2);
     assert_int_equal(member_order_list_groups(&o, groups, 4), 1);
@@ -148,7 +148,7 @@ static void sorting_100000_members_takes_only_short_steps(void **state)
         int64_t began = clock_thread_cpu_ns();
 
         member_order_insert(&o, some + from, BATCH);
-        member_order_remove_marked_members(&o);
+        member_order_delete_members_marked_gone(&o);
         int64_t took = clock_thread_cpu_ns() - began;
         longest = took > longest ? took : longest;
     }

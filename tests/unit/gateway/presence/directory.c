@@ -11,7 +11,7 @@ static unsigned sent_all, sent_heads;
 
 int64_t __wrap_clock_monotonic_ns(void);
 uint32_t __wrap_cluster_node_identity(const struct cluster *c);
-void __wrap_cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_topic topic,
+void __wrap_cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_message_topic topic,
                                               struct str message);
 
 int64_t __wrap_clock_monotonic_ns(void)
@@ -25,7 +25,7 @@ uint32_t __wrap_cluster_node_identity(const struct cluster *c)
     return 1;
 }
 
-void __wrap_cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_topic topic,
+void __wrap_cluster_send_message_to_all_nodes(struct cluster *c, enum cluster_message_topic topic,
                                               struct str message)
 {
     struct serialized_data_reader in = { .rest = message };

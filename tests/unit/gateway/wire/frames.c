@@ -124,7 +124,7 @@ static void cached_frame_is_not_used_for_another_event(void **state)
         check_frame(i + 1, n, 0);
         gateway_event_unref(n);
     }
-    shared_frames_release(location.frames);
+    shared_frames_release_events(location.frames);
     for (unsigned form = 0; form < PAYLOAD_FORMS; form++)
         assert_null(location.frames[form].event);
 }
@@ -135,7 +135,7 @@ static void large_frames_are_freed(void **state)
 
     (void)state;
     assert_true(frame(1, n, 0).n > 3 << 20);
-    shared_frames_release(location.frames);
+    shared_frames_release_events(location.frames);
     assert_null(location.frames[0].bytes.p);
     gateway_event_unref(n);
 }

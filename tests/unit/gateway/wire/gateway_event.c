@@ -48,7 +48,7 @@ static void long_event_payload_is_not_copied(void **state)
     const char *text = out.p;
     struct gateway_event *n = gateway_event_from_buf(EVENT_READY, audience_of_session(1), &out);
     assert_null(out.p);
-    assert_ptr_equal(gateway_event_get_payload(n).p, text + sizeof(struct sized_bytes));
+    assert_ptr_equal(gateway_event_get_payload(n).p, text + sizeof(struct length_prefixed_bytes));
     assert_str(gateway_event_get_payload(n), "{\"a\":1}");
     assert_int_equal((unsigned char)gateway_event_get_payload_in_form(n, PAYLOAD_ETF, p, a).p[0],
                      116);
@@ -233,7 +233,7 @@ static void each_opcode_has_one_row(void **state)
     (void)state;
     struct arena *a = arena_new();
 
-    for (const struct opcode_row *r = opcode_rows; r->name; r++) {
+    for (const struct gateway_opcode_declaration *r = opcode_rows; r->name; r++) {
         assert_ptr_equal(opcode_find(r->op), r);
         assert_in_range(r->op, 0, OP_MAX);
         if (r->type)

@@ -19,7 +19,7 @@ static void platforms_are_local_by_default(void **state)
     assert_true(set((struct platform_options){ 0 }));
     assert_true(platform_is_enabled(PLATFORM_A) && platform_is_enabled(PLATFORM_B));
     assert_false(platform_is_enabled(PLATFORM_NONE));
-    assert_null(platform_provider_url(PLATFORM_A).p);
+    assert_null(platform_get_provider_url(PLATFORM_A).p);
     assert_int_equal(get_partners_guild_id(), 0);
     assert_str(partners_account_name(), "Partners");
 
@@ -28,8 +28,8 @@ static void platforms_are_local_by_default(void **state)
                                                .partners_guild = "42",
                                                .partners_account = "h:The: House" }));
     assert_false(platform_is_enabled(PLATFORM_A));
-    assert_str(platform_provider_url(PLATFORM_B), "https://b.example/x");
-    assert_str(platform_provider_key(PLATFORM_B), "k");
+    assert_str(platform_get_provider_url(PLATFORM_B), "https://b.example/x");
+    assert_str(platform_get_provider_key(PLATFORM_B), "k");
     assert_int_equal(get_partners_guild_id(), 42);
     assert_str(get_partners_account_id(), "h");
     assert_str(partners_account_name(), "The: House");
@@ -39,9 +39,9 @@ static void integration_types_have_a_canonical_and_a_configured_name(void **stat
 {
     (void)state;
     assert_true(set((struct platform_options){ .words = "platform_a:purple,service:app" }));
-    assert_str(integration_displayed_type(STR("platform_a")), "purple");
-    assert_str(integration_displayed_type(STR("platform_b")), "platform_b");
-    assert_str(integration_displayed_type(STR("service")), "app");
+    assert_str(integration_get_displayed_type(STR("platform_a")), "purple");
+    assert_str(integration_get_displayed_type(STR("platform_b")), "platform_b");
+    assert_str(integration_get_displayed_type(STR("service")), "app");
     assert_int_equal(platform_find_by_name(STR("purple")), PLATFORM_A);
     assert_int_equal(platform_find_by_name(STR("platform_a")), PLATFORM_A);
     assert_int_equal(platform_find_by_name(STR("platform_b")), PLATFORM_B);

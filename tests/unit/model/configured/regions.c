@@ -63,7 +63,7 @@ static void region_names_and_lists_have_limits(void **state)
 static const char *near_problem(const char *list)
 {
     const char *problem = "none was set";
-    bool ok = voice_regions_configure_networks(str_of(list), &problem);
+    bool ok = voice_regions_configure_client_networks(str_of(list), &problem);
 
     assert_true(ok == (problem == NULL));
     return problem;
@@ -155,15 +155,15 @@ static void voice_endpoint_contains_the_region(void **state)
     struct arena *arena = arena_new();
 
     (void)state;
-    voice_regions_set_endpoint(NULL);
-    assert_null(voice_region_endpoint(arena, STR("eu")).p);
-    voice_regions_set_endpoint("voice.example/a");
-    assert_true(str_is(voice_region_endpoint(arena, STR("eu")), "voice.example/a"));
-    voice_regions_set_endpoint("{region}.voice.example/a");
-    assert_true(str_is(voice_region_endpoint(arena, STR("eu")), "eu.voice.example/a"));
-    voice_regions_set_endpoint("voice.example/{region}");
-    assert_true(str_is(voice_region_endpoint(arena, STR("eu")), "voice.example/eu"));
-    voice_regions_set_endpoint(NULL);
+    voice_regions_set_endpoint_pattern(NULL);
+    assert_null(voice_region_get_endpoint(arena, STR("eu")).p);
+    voice_regions_set_endpoint_pattern("voice.example/a");
+    assert_true(str_is(voice_region_get_endpoint(arena, STR("eu")), "voice.example/a"));
+    voice_regions_set_endpoint_pattern("{region}.voice.example/a");
+    assert_true(str_is(voice_region_get_endpoint(arena, STR("eu")), "eu.voice.example/a"));
+    voice_regions_set_endpoint_pattern("voice.example/{region}");
+    assert_true(str_is(voice_region_get_endpoint(arena, STR("eu")), "voice.example/eu"));
+    voice_regions_set_endpoint_pattern(NULL);
     arena_free(arena);
 }
 

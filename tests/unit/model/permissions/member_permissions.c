@@ -315,9 +315,10 @@ static void make_random_channel(struct slow_channel *c)
 }
 
 /* Converts the member for the real implementation. */
-static struct permission_input member_of(const struct slow_guild *g, const struct slow_member *m)
+static struct permission_computation_input member_of(const struct slow_guild *g,
+                                                     const struct slow_member *m)
 {
-    struct permission_input who = {
+    struct permission_computation_input who = {
         .guild_id = g->id,
         .user_id = m->id,
         .owner = g->owner_id == m->id,
@@ -334,8 +335,8 @@ static struct permission_input member_of(const struct slow_guild *g, const struc
     return who;
 }
 
-static uint64_t traced_in_channel(const struct permission_input *who, const struct slow_channel *c,
-                                  struct permission_trace *trace)
+static uint64_t traced_in_channel(const struct permission_computation_input *who,
+                                  const struct slow_channel *c, struct permission_trace *trace)
 {
     struct overwrite overwrites[MOST_OVERWRITES];
 
@@ -351,7 +352,8 @@ static uint64_t traced_in_channel(const struct permission_input *who, const stru
                  : permissions_in_channel(who, c->type, overwrites, c->overwrite_count, c->thread);
 }
 
-static uint64_t fast_in_channel(const struct permission_input *who, const struct slow_channel *c)
+static uint64_t fast_in_channel(const struct permission_computation_input *who,
+                                const struct slow_channel *c)
 {
     return traced_in_channel(who, c, NULL);
 }
@@ -367,7 +369,7 @@ static void permissions_match_the_reference_implementation_on_random_guilds(void
     for (int i = 0; i < MANY; i++) {
         make_random_guild(&g, &m);
         make_random_channel(&c);
-        struct permission_input who = member_of(&g, &m);
+        struct permission_computation_input who = member_of(&g, &m);
         uint64_t expected = slow_in_channel(&g, &m, &c), got = fast_in_channel(&who, &c);
 
         if (got != expected || permissions_in_guild(&who) != slow_in_guild(&g, &m))
@@ -426,7 +428,7 @@ static void explanation_matches_the_result_on_random_guilds(void **unused)
     for (int i = 0; i < MANY; i++) {
         make_random_guild(&g, &m);
         make_random_channel(&c);
-        struct permission_input who = member_of(&g, &m);
+        struct permission_computation_input who = member_of(&g, &m);
         uint64_t expected = fast_in_channel(&who, &c);
 
         trace.count = 0;
@@ -446,9 +448,9 @@ static void explanation_matches_the_result_on_random_guilds(void **unused)
 
 static const snowflake my_roles[] = { GUILD + 1, GUILD + 2 };
 
-static struct permission_input me_with(uint64_t base)
+static struct permission_computation_input me_with(uint64_t base)
 {
-    return (struct permission_input){
+    return (struct permission_computation_input){
         .guild_id = GUILD, .user_id = ME, .base = base, .roles = my_roles, .role_count = 2
     };
 }
@@ -464,7 +466,7 @@ static const uint64_t VIEW = PERMISSION(VIEW_CHANNEL), SEND = PERMISSION(SEND_ME
 
 static void guild_owner_has_every_permission_despite_denials(void **unused)
 {
-    struct permission_input who = me_with(0);
+    struct permission_computation_input who = me_with(0);
 
     (void)unused;
     who.owner = who.timed_out = who.quarantined = true;
@@ -475,7 +477,7 @@ static void guild_owner_has_every_permission_despite_denials(void **unused)
 
 static void administrator_has_every_permission_even_when_timed_out(void **unused)
 {
-    struct permission_input who = me_with(PERMISSION(ADMINISTRATOR));
+    struct permission_computation_input who = me_with(PERMISSION(ADMINISTRATOR));
 
     (void)unused;
     who.timed_out = true;
@@ -486,7 +488,7 @@ static void administrator_has_every_permission_even_when_timed_out(void **unused
 
 static void overwrite_cannot_grant_administrator(void **unused)
 {
-    struct permission_input who = me_with(VIEW | SEND);
+    struct permission_computation_input who = me_with(VIEW | SEND);
 
     (void)unused;
     assert_true(IN(&who, CHANNEL_TEXT, false,
@@ -496,7 +498,7 @@ static void overwrite_cannot_grant_administrator(void **unused)
 
 static void role_allows_override_the_denials_of_other_roles(void **unused)
 {
-    struct permission_input who = me_with(VIEW | SEND);
+    struct permission_computation_input who = me_with(VIEW | SEND);
 
     (void)unused;
     assert_true(IN(&who, CHANNEL_TEXT, false, ALLOW(GUILD + 1, OVERWRITE_ROLE, SEND),
@@ -508,7 +510,7 @@ static void role_allows_override_the_denials_of_other_roles(void **unused)
 
 static void member_overwrites_override_roles_which_override_everyone(void **unused)
 {
-    struct permission_input who = me_with(VIEW | SEND);
+    struct permission_computation_input who = me_with(VIEW | SEND);
 
     (void)unused;
     assert_true(IN(&who, CHANNEL_TEXT, false, ALLOW(GUILD + 1, OVERWRITE_ROLE, SEND),
@@ -521,7 +523,7 @@ static void member_overwrites_override_roles_which_override_everyone(void **unus
 
 static void overwrites_for_other_members_and_roles_are_ignored(void **unused)
 {
-    struct permission_input who = me_with(VIEW);
+    struct permission_computation_input who = me_with(VIEW);
 
     (void)unused;
     assert_true(IN(&who, CHANNEL_TEXT, false, DENY(GUILD + 3, OVERWRITE_ROLE, VIEW),
@@ -531,7 +533,7 @@ static void overwrites_for_other_members_and_roles_are_ignored(void **unused)
 
 static void timed_out_member_can_only_view_and_read_history(void **unused)
 {
-    struct permission_input who = me_with(PERMISSIONS_ALL & ~PERMISSION(ADMINISTRATOR));
+    struct permission_computation_input who = me_with(PERMISSIONS_ALL & ~PERMISSION(ADMINISTRATOR));
     uint64_t seeing = VIEW | PERMISSION(READ_MESSAGE_HISTORY);
 
     (void)unused;
@@ -545,7 +547,8 @@ static void timed_out_member_can_only_view_and_read_history(void **unused)
 
 static void member_without_view_channel_has_no_channel_permissions(void **unused)
 {
-    struct permission_input who = me_with(PERMISSIONS_DEFAULT | PERMISSION(MANAGE_GUILD));
+    struct permission_computation_input who =
+        me_with(PERMISSIONS_DEFAULT | PERMISSION(MANAGE_GUILD));
 
     (void)unused;
     assert_true(IN(&who, CHANNEL_TEXT, false, DENY(GUILD, OVERWRITE_ROLE, VIEW)) ==
@@ -557,7 +560,7 @@ static void member_without_send_messages_cannot_mention_everyone_or_attach(void 
     uint64_t with = VIEW | PERMISSION(ADD_REACTIONS),
              more = PERMISSION(MENTION_EVERYONE) | PERMISSION(SEND_TTS_MESSAGES) |
                     PERMISSION(ATTACH_FILES) | PERMISSION(EMBED_LINKS);
-    struct permission_input who = me_with(with | more);
+    struct permission_computation_input who = me_with(with | more);
 
     (void)unused;
     assert_true(permissions_in_channel(&who, CHANNEL_TEXT, NULL, 0, false) == with);
@@ -570,7 +573,7 @@ static void member_without_connect_has_no_voice_or_manage_permissions(void **unu
 {
     uint64_t voice = PERMISSION(SPEAK) | PERMISSION(STREAM) | PERMISSION(MOVE_MEMBERS) |
                      PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_ROLES);
-    struct permission_input who = me_with(VIEW | SEND | voice);
+    struct permission_computation_input who = me_with(VIEW | SEND | voice);
 
     (void)unused;
     assert_true(permissions_in_channel(&who, CHANNEL_VOICE, NULL, 0, false) == (VIEW | SEND));
@@ -584,8 +587,9 @@ static void member_without_connect_has_no_voice_or_manage_permissions(void **unu
 static void threads_require_send_messages_in_threads(void **unused)
 {
     uint64_t in_threads = PERMISSION(SEND_MESSAGES_IN_THREADS);
-    struct permission_input sender = me_with(VIEW | SEND | PERMISSION(ATTACH_FILES));
-    struct permission_input threader = me_with(VIEW | in_threads | PERMISSION(ATTACH_FILES));
+    struct permission_computation_input sender = me_with(VIEW | SEND | PERMISSION(ATTACH_FILES));
+    struct permission_computation_input threader =
+        me_with(VIEW | in_threads | PERMISSION(ATTACH_FILES));
 
     (void)unused;
     assert_true(permissions_in_channel(&sender, CHANNEL_TEXT, NULL, 0, true) == VIEW);

@@ -12,7 +12,7 @@ static int set_up(void **state)
     (void)state;
     arena = arena_new();
     buf_init(&text, MAX_REACTION_TEXT_BYTES);
-    reaction_text_append_first_line(&text);
+    reaction_text_append_reader_line(&text);
     buf_init(&shown, MAX_REACTION_TEXT_BYTES);
     buf_init(&described, MAX_REACTION_TEXT_BYTES);
     return 0;
@@ -103,7 +103,7 @@ static void stored_reaction_lines_are_parsed(void **state)
     append_reaction_as_stored(UINT64_MAX, &wave, ":71", -2, 5);
     append_reaction_as_stored(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
     reaction_text_mark_reaction_of_reader(buf_as_str(&text), 7, READER_REACTED_NORMAL);
-    struct str rest = reaction_text_skip_first_line(buf_as_str(&text));
+    struct str rest = reaction_text_skip_reader_line(buf_as_str(&text));
     assert_true(reaction_line_parse_next(&rest, &line));
     assert_true(line.id == UINT64_MAX && line.normal == -2 && line.burst == 5 && !line.reader_bits);
     assert_true(str_is(line.key, ":71"));
@@ -124,7 +124,7 @@ static void truncated_reaction_text_ends_at_the_last_complete_line(void **state)
     size_t whole = text.n;
     append_reaction_as_stored(8, &fire, "y", 1, 0);
     for (size_t n = 0; n < text.n; n++) {
-        struct str rest = reaction_text_skip_first_line(str_dup(arena, str_slice(text.p, n)));
+        struct str rest = reaction_text_skip_reader_line(str_dup(arena, str_slice(text.p, n)));
 
         assert_true(reaction_line_parse_next(&rest, &line) == (n >= whole));
         assert_false(reaction_line_parse_next(&rest, &line));

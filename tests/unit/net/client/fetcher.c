@@ -237,7 +237,7 @@ static void free_fetcher_on_loop(struct loop *l, void *arg)
 static void begin_with(void (*on_loop)(struct loop *l, void *arg), const char *method,
                        const char *url_format, struct str body)
 {
-    snprintf(fetch.url, sizeof fetch.url, url_format, http_server_port(app.server));
+    snprintf(fetch.url, sizeof fetch.url, url_format, http_server_get_port(app.server));
     fetch.request.method = method;
     fetch.request.url = fetch.url;
     fetch.request.body = body;

@@ -228,7 +228,8 @@ static void ipv4_client_of_an_ipv6_socket_has_its_ipv4_address(void **state)
 
 static void server_start_fails_if_the_port_is_in_use(void **state)
 {
-    struct http_server_options o = { .host = "127.0.0.1", .port = http_server_port(app.server) };
+    struct http_server_options o = { .host = "127.0.0.1",
+                                     .port = http_server_get_port(app.server) };
     struct http_server_options nowhere = { .host = "not an address", .port = 0 };
     struct http_server *second = NULL;
 
@@ -264,7 +265,7 @@ static void server_survives_running_out_of_file_descriptors(void **state)
     setrlimit(RLIMIT_NOFILE, &few);
 
     struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)http_server_port(app.server)),
+                              .sin_port = htons((uint16_t)http_server_get_port(app.server)),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int64_t used = cpu_us();
     for (size_t i = 0; i < COUNT_OF(beyond); i++) {

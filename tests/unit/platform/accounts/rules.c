@@ -39,7 +39,7 @@ static struct arena *arena;
 
 static struct str name_of(const char *extension, struct str bytes)
 {
-    return picture_hash_of_upload(arena, &(struct uploaded_image){ bytes, extension }, 1);
+    return compute_picture_hash_of_upload(arena, &(struct uploaded_image){ bytes, extension }, 1);
 }
 
 static void image_hash_depends_on_content_and_upload(void **state)
@@ -50,8 +50,8 @@ static void image_hash_depends_on_content_and_upload(void **state)
     assert_int_equal(a.n, 32);
     assert_true(str_eq(a, name_of("jpeg", STR("abc"))));
     assert_false(str_eq(a, name_of("png", STR("abd"))));
-    assert_false(
-        str_eq(a, picture_hash_of_upload(arena, &(struct uploaded_image){ STR("abc"), "png" }, 2)));
+    assert_false(str_eq(a, compute_picture_hash_of_upload(
+                               arena, &(struct uploaded_image){ STR("abc"), "png" }, 2)));
 }
 
 /* A GIF of one pixel, and an image block with its own colour table. */

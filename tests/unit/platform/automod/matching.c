@@ -13,13 +13,13 @@
 static int64_t found(const char *const *words, const char *text)
 {
     struct arena *a = arena_new();
-    struct keyword_entry entries[8];
+    struct automod_keyword entries[8];
     size_t count = 0;
 
     for (size_t i = 0; words[i]; i++, count++) {
         bool allowed = words[i][0] == '+';
 
-        entries[i] = (struct keyword_entry){ .number = (uint32_t)i, .allowed = allowed };
+        entries[i] = (struct automod_keyword){ .number = (uint32_t)i, .allowed = allowed };
         assert_true(keyword_parse(a, str_of(words[i] + allowed), &entries[i]));
     }
     struct keyword_automaton *w = keyword_automaton_new(entries, count, 1);
@@ -75,7 +75,7 @@ static void automod_keyword_of_only_wildcards_is_refused(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
-    struct keyword_entry entry;
+    struct automod_keyword entry;
 
     assert_false(keyword_parse(a, STR("*"), &entry));
     assert_false(keyword_parse(a, STR("**"), &entry));
@@ -89,12 +89,12 @@ static void automod_matches_100000_keywords_in_linear_time(void **state)
     (void)state;
     enum { RULES = 100, WORDS = 1000 };
     struct arena *a = arena_new();
-    struct keyword_entry *entries = arena_array(a, struct keyword_entry, RULES * WORDS);
+    struct automod_keyword *entries = arena_array(a, struct automod_keyword, RULES * WORDS);
     struct str text;
     char *words = arena_alloc(a, 4096);
 
     for (uint32_t i = 0; i < RULES * WORDS; i++) {
-        entries[i] = (struct keyword_entry){ .rule = i / WORDS, .number = i % WORDS };
+        entries[i] = (struct automod_keyword){ .rule = i / WORDS, .number = i % WORDS };
         keyword_parse(a, str_printf(a, i % 2 ? "*bad%u*" : "word%uend", i * 7919), &entries[i]);
     }
     for (size_t n = 0; n < 2000;)
@@ -276,7 +276,8 @@ static void most_expensive_allowed_patterns_take_a_bounded_number_of_steps(void 
 
 /* --- sets ----------------------------------------------------------------------------- */
 
-static struct automod_rule rule_of(struct automod_metadata *m, struct str *patterns, size_t count)
+static struct automod_rule rule_of(struct automod_trigger_metadata *m, struct str *patterns,
+                                   size_t count)
 {
     m->regex_patterns = (struct opt_list){ GIVEN, { patterns, count } };
     return (struct automod_rule){ .id = 7,
@@ -292,7 +293,7 @@ static void patterns_beyond_the_cost_limit_are_skipped_and_others_work(void **st
 {
     (void)state;
     struct arena *a = arena_new();
-    struct automod_metadata m = { 0 };
+    struct automod_trigger_metadata m = { 0 };
     struct str patterns[] = { STR("a.{500}x"), STR("b.{900}x?"), STR("cat"), STR("d.{400}x") };
     struct automod_rule rule = rule_of(&m, patterns, 4);
     struct automod_rule_set *s = automod_rule_set_new(&(struct list){ &rule, 1 });
@@ -313,12 +314,12 @@ static void keywords_that_end_at_the_same_position_are_limited(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
-    struct keyword_entry entries[2000];
+    struct automod_keyword entries[2000];
     char word[64];
 
     memset(word, 'a', sizeof word);
     for (uint32_t i = 0; i < 2000; i++) {
-        entries[i] = (struct keyword_entry){ .number = i };
+        entries[i] = (struct automod_keyword){ .number = i };
         keyword_parse(a, str_slice(word, 1 + i % 60), &entries[i]);
     }
     struct keyword_automaton *w = keyword_automaton_new(entries, 2000, 1);

@@ -223,7 +223,7 @@ static void single_remaining_member_starts_a_new_dave_group(void **state)
                      transitions); /* nobody could have been listening */
     dave_client_leave(2);
     dave_client_leave(4);
-    assert_int_equal(dave_room_version(dave_hall.room), 0);
+    assert_int_equal(dave_room_get_protocol_version(dave_hall.room), 0);
     dave_hall_settle(5000);
     dave_client_range_join(1, 2);
     dave_hall_settle(100);
@@ -364,10 +364,10 @@ static void calls_with_up_to_100_members_are_encrypted(void **state)
     assert_int_equal(dave_hall.clients[1].version, 0);
     for (snowflake i = 30; i < 50; i++) { /* 100 to 81 */
         dave_client_leave(i);
-        assert_int_equal(dave_room_version(dave_hall.room), 0);
+        assert_int_equal(dave_room_get_protocol_version(dave_hall.room), 0);
     }
     dave_client_leave(50);
-    assert_int_equal(dave_room_version(dave_hall.room), 1);
+    assert_int_equal(dave_room_get_protocol_version(dave_hall.room), 1);
     dave_hall_settle(9000);
     expect_dave_group();
     assert_int_equal(dave_hall.clients[1].version, 1);

@@ -93,7 +93,7 @@ static void client_without_dave_downgrades_the_room(void **state)
     dave_hall_forget_received();
     dave_hall.clients[2].slow = true;
     assert_int_equal(dave_client_join(9, 0)->version, 0);
-    assert_int_equal(dave_room_version(dave_hall.room), 0);
+    assert_int_equal(dave_room_get_protocol_version(dave_hall.room), 0);
     assert_true(dave_room_is_in_transition(dave_hall.room));
     dave_hall_settle(DAVE_TRANSITION_MS - 1);
     expect_dave_received(1, DAVE_PREPARE_TRANSITION, 1);
@@ -120,9 +120,9 @@ static void encryption_begins_when_the_last_plain_client_leaves(void **state)
     dave_client_range_join(1, 2);
     dave_client_leave(8);
     dave_hall_settle(100);
-    assert_int_equal(dave_room_version(dave_hall.room), 0);
+    assert_int_equal(dave_room_get_protocol_version(dave_hall.room), 0);
     dave_client_leave(9);
-    assert_int_equal(dave_room_version(dave_hall.room), 1);
+    assert_int_equal(dave_room_get_protocol_version(dave_hall.room), 1);
     dave_hall_settle(100);
     expect_dave_group();
     for (snowflake i = 1; i <= 2; i++) {
@@ -204,7 +204,7 @@ static void stage_channel_has_no_dave_encryption(void **state)
     dave_hall_close(NULL);
     dave_hall_open_with(0);
     dave_client_range_join(1, 3);
-    assert_int_equal(dave_room_version(dave_hall.room), 0);
+    assert_int_equal(dave_room_get_protocol_version(dave_hall.room), 0);
     dave_client_leave(2);
     dave_hall_settle(5000);
     assert_int_equal(dave_hall.clients[1].received[DAVE_EXTERNAL_SENDER], 0);

@@ -31,11 +31,11 @@ static void address_of_a_browser_is_reserved_for_its_worker(void **state)
     struct address_routes *routes = address_routes_new();
 
     (void)state;
-    assert_true(address_route_is_free(routes, KEY, 1, 0));
+    assert_true(address_route_is_usable_by_worker(routes, KEY, 1, 0));
     address_route_set(routes, ADDRESS_BROWSER, KEY, 0, 1000);
-    assert_true(address_route_is_free(routes, KEY, 0, 1000));
-    assert_false(address_route_is_free(routes, KEY, 1, 1000 + ADDRESS_RESERVED_MS - 1));
-    assert_true(address_route_is_free(routes, KEY, 1, 1000 + ADDRESS_RESERVED_MS));
+    assert_true(address_route_is_usable_by_worker(routes, KEY, 0, 1000));
+    assert_false(address_route_is_usable_by_worker(routes, KEY, 1, 1000 + ADDRESS_RESERVED_MS - 1));
+    assert_true(address_route_is_usable_by_worker(routes, KEY, 1, 1000 + ADDRESS_RESERVED_MS));
     address_routes_free(routes);
 }
 

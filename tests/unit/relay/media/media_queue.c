@@ -54,7 +54,7 @@ static struct item *take(struct fixture *f, unsigned cost)
 
     if (next)
         assert_ptr_equal(sender, &f->senders[next->room][next->sender]);
-    media_queue_charge_cost(&f->queue, cost);
+    media_queue_charge_room_for_datagram(&f->queue, cost);
     return next;
 }
 
@@ -136,7 +136,7 @@ static void busy_rooms_get_equal_shares_of_time(void **state)
         int room = next->room;
 
         spent[room] += costs[room];
-        media_queue_charge_cost(&f->queue, costs[room]);
+        media_queue_charge_room_for_datagram(&f->queue, costs[room]);
         media_queue_add(&f->queue, sender, MEDIA_CLASS_VIDEO, &next->item);
     }
     for (int room = 1; room < ROOMS; room++)
@@ -195,7 +195,7 @@ static void full_queue_drops_media_of_rooms_above_their_share(void **state)
     assert_null(add(f, 1, 0, MEDIA_CLASS_AUDIO));
     for (int i = 0; i < 2; i++) { /* the room that came first has used up its credit after one */
         media_queue_pop(&f->queue, &sender);
-        media_queue_charge_cost(&f->queue, 502);
+        media_queue_charge_room_for_datagram(&f->queue, 502);
         assert_ptr_equal(sender->room, &f->rooms[i]);
     }
     mem_free(many);
@@ -216,7 +216,7 @@ static void room_may_end_while_its_datagram_is_handled(void **state)
     assert_non_null(media_queue_remove_from_sender(&f->queue, sender));
     assert_null(media_queue_remove_from_sender(&f->queue, sender));
     media_queue_remove_room(&f->queue, &f->rooms[0]);
-    media_queue_charge_cost(&f->queue, 100);
+    media_queue_charge_room_for_datagram(&f->queue, 100);
     assert_int_equal(f->rooms[0].credit, MEDIA_QUEUE_CREDIT);
     assert_null(take(f, 0));
     mem_free(f);
@@ -238,14 +238,14 @@ static void idle_room_interrupts_forwarding_of_a_large_room(void **state)
     assert_int_equal(take(f, 500)->room, 1); /* both wait now */
     assert_non_null(media_queue_pop(&f->queue, &sender));
     struct media_queue_room *current = sender->room;
-    assert_null(media_queue_begin_interruption(&f->queue));
+    assert_null(media_queue_interrupt_for_idle_rooms(&f->queue));
     add(f, 2, 0, MEDIA_CLASS_AUDIO);
-    assert_ptr_equal(media_queue_begin_interruption(&f->queue), current);
+    assert_ptr_equal(media_queue_interrupt_for_idle_rooms(&f->queue), current);
     assert_int_equal(take(f, 6)->room, 2);
-    media_queue_end_interruption(&f->queue, current);
-    assert_null(media_queue_begin_interruption(&f->queue));
+    media_queue_resume_interrupted_room(&f->queue, current);
+    assert_null(media_queue_interrupt_for_idle_rooms(&f->queue));
     long credit = current->credit;
-    media_queue_charge_cost(&f->queue, 502);
+    media_queue_charge_room_for_datagram(&f->queue, 502);
     assert_int_equal(current->credit, credit - 502);
     mem_free(f);
 }

@@ -189,7 +189,7 @@ static bool stream_admits_packet(struct rtp_stream *s, uint16_t sequence, uint32
     struct rtp_packet p = sent(sequence, timestamp);
 
     p.encrypted = str_slice(sealed, (size_t)n);
-    bool admits = rtp_stream_check_packet(s, &p, ret);
+    bool admits = rtp_stream_packet_is_new(s, &p, ret);
     if (admits)
         rtp_stream_record_packet(s, &p, ret);
     return admits;

@@ -17,17 +17,17 @@ static void packet_number_is_read_from_the_header_extension(void **state)
     uint16_t number = 0;
 
     (void)state;
-    assert_true(transport_feedback_read_number(&p, 3, &number));
+    assert_true(transport_feedback_read_packet_number(&p, 3, &number));
     assert_int_equal(number, 0x1234);
-    assert_false(transport_feedback_read_number(&p, 1, &number)); /* not two bytes */
-    assert_false(transport_feedback_read_number(&p, 4, &number));
+    assert_false(transport_feedback_read_packet_number(&p, 1, &number)); /* not two bytes */
+    assert_false(transport_feedback_read_packet_number(&p, 4, &number));
     p.n = 11; /* shorter than its extension */
-    assert_false(transport_feedback_read_number(&p, 3, &number));
+    assert_false(transport_feedback_read_packet_number(&p, 3, &number));
     p.n = 13;
     p.bytes[7] = 0x3f; /* an element beyond the end */
-    assert_false(transport_feedback_read_number(&p, 3, &number));
+    assert_false(transport_feedback_read_packet_number(&p, 3, &number));
     p.extended = false;
-    assert_false(transport_feedback_read_number(&p, 3, &number));
+    assert_false(transport_feedback_read_packet_number(&p, 3, &number));
 }
 
 static void feedback_has_the_arrival_time_of_each_packet(void **state)

@@ -186,8 +186,8 @@ static void writers_of_other_rows_do_not_wait_for_exclusive_writers(void **state
         ones[i].work.ids[0] = 1000 + i;
         ones[i].work.id_count = 1;
     }
-    pthread_rwlock_t *lock = &p->write_locks[postgres_write_lock_index(&ones[0].work)];
-    assert_ptr_not_equal(lock, &p->write_locks[postgres_write_lock_index(&ones[1].work)]);
+    pthread_rwlock_t *lock = &p->write_locks[postgres_get_write_lock_index(&ones[0].work)];
+    assert_ptr_not_equal(lock, &p->write_locks[postgres_get_write_lock_index(&ones[1].work)]);
     pthread_rwlock_wrlock(lock);
     for (unsigned i = 0; i < 2; i++)
         store_submit_work_item(f->store, &ones[i].work);

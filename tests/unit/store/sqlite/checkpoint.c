@@ -122,7 +122,7 @@ static struct store *turning;
 static void on_loop_iteration_end(struct loop *l, void *arg)
 {
     (void)arg;
-    store_on_loop_iteration_end(turning, l);
+    store_release_snapshot_of_loop_iteration(turning, l);
 }
 
 static enum err read_something(struct work_item *w, struct tx *tx)

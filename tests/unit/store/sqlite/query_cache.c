@@ -23,7 +23,7 @@ static struct loops *loops;
 static void on_loop_iteration_end(struct loop *l, void *arg)
 {
     (void)arg;
-    store_on_loop_iteration_end(asked, l);
+    store_release_snapshot_of_loop_iteration(asked, l);
 }
 
 struct question {
@@ -569,7 +569,7 @@ static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
     struct result_cache_key key = { what, { (uint64_t)id } };
     const char *found = fresh ? NULL : result_cache_find(tx, &key);
     struct result_cache_entry *retained =
-        found || fresh ? NULL : result_cache_begin_tracked_entry(tx, &key);
+        found || fresh ? NULL : result_cache_begin_entry_tracking_queries(tx, &key);
     struct arena *arena = retained ? result_cache_get_entry_arena(retained) : tx_arena(tx);
     struct buf out;
 
@@ -580,7 +580,7 @@ static const char *guild_text(struct tx *tx, int64_t id, bool fresh)
     found = str_dup_cstring(arena, buf_as_str(&out));
     buf_clear(&out);
     if (retained)
-        result_cache_end_tracked_entry(retained, found, false);
+        result_cache_end_entry_tracking_queries(retained, found, false);
     return found;
 }
 

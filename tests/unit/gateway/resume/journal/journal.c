@@ -215,7 +215,7 @@ static void deliver_replication_message_to_node(struct stored_scene *s, bool is_
 
     buf_init(&reply.bytes, 64);
     buf_init(&message, 1 << 20);
-    append_replica_message_head(&message, SENDER, 0, ++s->messages, s->m.position);
+    append_replica_message_header(&message, SENDER, 0, ++s->messages, s->m.position);
     buf_add_str(&message, buf_as_str(&s->out));
     buf_reset(&s->out);
     if (!is_lost)
@@ -373,7 +373,7 @@ static struct buf begin_message(unsigned hub, uint64_t message)
     struct buf b;
 
     buf_init(&b, 1 << 20);
-    append_replica_message_head(&b, SENDER, hub, message, 0);
+    append_replica_message_header(&b, SENDER, hub, message, 0);
     return b;
 }
 
@@ -432,7 +432,7 @@ static void replicas_of_two_owners_of_one_session_coexist(void **state)
     receive_journal_slot_of_replica(asker, 0, 1, NUMBER, &slot);
     slot.first = slot.seq = 20;
     buf_init(&b, 1 << 20);
-    append_replica_message_head(&b, SENDER + 1, 0, 1, 0);
+    append_replica_message_header(&b, SENDER + 1, 0, 1, 0);
     append_whole_session_record(&b, NUMBER, &slot, 0);
     receive_replication_message(k, &b, NULL);
     struct replica_reply reply = request_copy_of(k, SENDER + 1, 20), arrival;
@@ -693,7 +693,7 @@ static size_t count_steps(struct round_scene *s, size_t *most)
     s->copies.marked = 0;
     *most = 0;
     for (bool goes_on = true; goes_on; steps++) {
-        goes_on = journal_replication_resend_round_mark_sessions(&s->copies, 0);
+        goes_on = journal_replication_mark_sessions_to_resend(&s->copies, 0);
         size_t bytes = write_marked(s, &count);
         *most = bytes > *most ? bytes : *most;
     }
@@ -725,9 +725,9 @@ static void replication_round_waits_while_much_data_is_unsent(void **state)
     struct round_scene *s = round_scene_new(0);
 
     s->copies.round++;
-    assert_true(journal_replication_resend_round_mark_sessions(&s->copies, (1 << 20) + 1));
+    assert_true(journal_replication_mark_sessions_to_resend(&s->copies, (1 << 20) + 1));
     assert_true(linked_list_is_empty(&s->copies.unsent));
-    assert_true(journal_replication_resend_round_mark_sessions(&s->copies, 1 << 20));
+    assert_true(journal_replication_mark_sessions_to_resend(&s->copies, 1 << 20));
     assert_false(linked_list_is_empty(&s->copies.unsent));
     free_replication_round_fixture(s);
 }
@@ -740,17 +740,17 @@ static void repeated_replication_requests_are_delayed(void **state)
     }; /* a round has just started because of a missed update */
 
     for (int i = 0; i < 100; i++)
-        assert_false(journal_replication_resend_round_is_due(&c, true));
-    assert_false(journal_replication_resend_round_is_due(&c, false));
-    assert_false(journal_replication_resend_round_is_due(&c, false));
-    assert_true(journal_replication_resend_round_is_due(&c, false));
+        assert_false(journal_replication_must_start_resending(&c, true));
+    assert_false(journal_replication_must_start_resending(&c, false));
+    assert_false(journal_replication_must_start_resending(&c, false));
+    assert_true(journal_replication_must_start_resending(&c, false));
     c = (struct journal_replication_of_loop){ .round_runs = true };
-    assert_true(journal_replication_resend_round_is_due(&c, true));
+    assert_true(journal_replication_must_start_resending(&c, true));
     c = (struct journal_replication_of_loop){ .round_runs = true };
     for (int i = 0; i < 20; i++) /* a long round is finished first */
-        assert_false(journal_replication_resend_round_is_due(&c, false));
+        assert_false(journal_replication_must_start_resending(&c, false));
     c.round_runs = false;
-    assert_true(journal_replication_resend_round_is_due(&c, false));
+    assert_true(journal_replication_must_start_resending(&c, false));
 }
 
 int main(void)
