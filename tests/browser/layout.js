@@ -51,8 +51,14 @@ function screenName(path, sign) {
   return name === "channels" ? `${name} ${sign}` : name;
 }
 
+/** Returns a time zone in which it is about noon: then all messages of the demo are of one day, with one divider. */
+function noonTimeZone() {
+  const hours = 12 - new Date().getUTCHours();
+  return `Etc/GMT${hours > 0 ? "-" : "+"}${Math.abs(hours)}`; // "Etc/GMT-2" is two hours ahead of UTC
+}
+
 async function enterForLayout(theme) {
-  const page = await enter("ada", { viewport: { width: WIDTH, height: HEIGHT }, colorScheme: theme, reducedMotion: "reduce" });
+  const page = await enter("ada", { viewport: { width: WIDTH, height: HEIGHT }, colorScheme: theme, reducedMotion: "reduce", timezoneId: noonTimeZone() });
   await page.addInitScript((css) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(css);
