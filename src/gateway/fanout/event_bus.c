@@ -135,7 +135,7 @@ void for_each_announced_event(const struct emitted_event *list,
 }
 
 /* Returns an upper bound of the number of events that for_each_announced_event produces. */
-static size_t count_events_at_most(const struct emitted_event *list)
+static size_t get_maximum_event_count(const struct emitted_event *list)
 {
     size_t count = 0;
 
@@ -157,7 +157,7 @@ void gateway_publish_events_of_log_position(struct gateway *g, int64_t position,
 {
     if (!list)
         return;
-    struct event_batch *b = event_batch_new(g->gateway_loop_count, count_events_at_most(list));
+    struct event_batch *b = event_batch_new(g->gateway_loop_count, get_maximum_event_count(list));
 
     for_each_announced_event(list, append_event_to_batch, b);
     assign_numbers_and_post_batch(g, b, (uint64_t)position << EVENT_NUMBER_BITS);

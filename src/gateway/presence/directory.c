@@ -352,7 +352,7 @@ static void send_full_session_update_if_due(struct session_directory *d)
         send_part_of_full_session_update(d, i, pieces, &at);
 }
 
-void session_directory_send_all_sessions(struct session_directory *d)
+void session_directory_send_all_to_nodes(struct session_directory *d)
 {
     pthread_mutex_lock(&d->lock);
     d->all_wanted = true;

@@ -42,7 +42,7 @@ void session_directory_request_all_sessions(struct session_directory *d, uint32_
 void session_directory_on_session_resumed(struct session_directory *d, uint64_t number);
 /* Publishes all sessions of this node, at most once per 250 ms: when NATS restarts, every node
  * sends requests to every other node, and each reply goes to all nodes. */
-void session_directory_send_all_sessions(struct session_directory *d);
+void session_directory_send_all_to_nodes(struct session_directory *d);
 /* Sends DIRECTORY_CHANGE_NUMBER, by which other nodes notice lost messages. Drops records of
  * sessions that moved away and were not resumed in time. */
 void session_directory_run_every_second(struct session_directory *d);

@@ -307,7 +307,7 @@ static void handle_session_directory_message(struct session_directory *d, struct
         uint64_t whom = deserialize_u64(&in);
 
         if (!whom || whom == cluster_node_identity(d->gateway->cluster))
-            session_directory_send_all_sessions(d);
+            session_directory_send_all_to_nodes(d);
         break;
     }
     case DIRECTORY_PUT:

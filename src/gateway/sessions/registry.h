@@ -109,7 +109,7 @@ struct gateway_account {
     uint16_t starts_day; /* lowest 16 bits of the number of the day to which `starts` belongs */
     /* time at which the token bucket of rate limit key 0 is full again, in ms */
     int64_t full_ms;
-    /* the same time for rate limit keys 1 to GATEWAY_CONCURRENCY - 1, or NULL */
+    /* full_ms of rate limit keys 1 to GATEWAY_CONCURRENCY - 1; NULL until one is used */
     int64_t *others;
 };
 

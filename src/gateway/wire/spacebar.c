@@ -6,7 +6,7 @@
 #include "json/read.h"
 #include "json/write.h"
 
-/* The parts of an object that decide whether and how it is written as a member. */
+/* Fields of a JSON object that show whether it is a guild member. */
 struct object_parts {
     struct str user, author, guild_id;
     bool has_id, has_joined_at;

@@ -234,7 +234,7 @@ static enum err rename_backup_to_final_name(struct backup_in_progress *b,
         return ERR_UNAVAILABLE;
     }
     if (is_damaged)
-        log_warn("backup: some files are damaged: saved as '%s', and older backups are unchanged",
+        log_warn("backup: the backup '%s' contains damaged files; no older backup was deleted",
                  path);
     if (!replace)
         unlink(b->part);

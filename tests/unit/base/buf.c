@@ -78,7 +78,7 @@ static void full_buffer_ignores_later_appends(void **state)
     buf_clear(&b);
 }
 
-static void moving_a_full_buffer_to_an_arena_marks_the_arena_incomplete(void **state)
+static void moving_an_overflowed_buffer_marks_its_arena_incomplete(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
@@ -186,7 +186,7 @@ int main(void)
         cmocka_unit_test(buffer_accepts_exactly_its_maximum_size),
         cmocka_unit_test(append_that_does_not_fit_is_dropped_entirely),
         cmocka_unit_test(full_buffer_ignores_later_appends),
-        cmocka_unit_test(moving_a_full_buffer_to_an_arena_marks_the_arena_incomplete),
+        cmocka_unit_test(moving_an_overflowed_buffer_marks_its_arena_incomplete),
         cmocka_unit_test(empty_append_never_fills_the_buffer),
         cmocka_unit_test(integers_are_appended_up_to_their_limits),
         cmocka_unit_test(buf_printf_can_fill_the_last_byte),

@@ -169,7 +169,7 @@ static void slow_loop_messages_are_spread_over_iterations(void **state)
 
 static _Atomic int given_back;
 
-static void record_freeing_loop(void *where)
+static void record_which_loop_frees(void *where)
 {
     *(struct loop **)where = loop_get_current();
     given_back++;
@@ -177,7 +177,7 @@ static void record_freeing_loop(void *where)
 
 static void free_pointer_on_thread_pool_and_signal(struct loop *l, void *arg)
 {
-    loop_free_block_on_thread_pool(l, arg, record_freeing_loop);
+    loop_free_block_on_thread_pool(l, arg, record_which_loop_frees);
 }
 
 static void memory_can_be_freed_on_the_thread_pool(void **state)

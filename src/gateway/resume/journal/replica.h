@@ -6,10 +6,11 @@
  * because they are in the event log. A client that has read more than the copy has must identify
  * again.
  *
- * Messages are numbered per loop. A replica that misses a message reports it to the owner. Until a
- * whole session is then sent again, the loop's event position does not apply to its copy, and new
- * records must continue the last records. A node stores only copies with its own slot layout
- * (JOURNAL_MAGIC), and gets copies only after it has announced that it stores them.
+ * Messages are numbered per loop. A replica that misses a message reports it to the owner, which
+ * then sends each whole session again. Until then, the copy of a session keeps its event position,
+ * and a new record is stored only if it directly follows the last record of the copy. A node stores
+ * only copies with its own slot layout (JOURNAL_MAGIC), and gets copies only after it has announced
+ * that it stores them.
  *
  * A client may connect to any node: a node without a copy sends a request to all others. The
  * command-line option is called --keeper. */

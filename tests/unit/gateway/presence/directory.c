@@ -57,12 +57,12 @@ static void node_sends_its_session_list_at_most_once_per_250_ms(void **state)
     session_directory_run_every_second(&d); /* no request yet */
     assert_sent(0, 1);
     for (int i = 0; i < 10; i++)
-        session_directory_send_all_sessions(&d);
+        session_directory_send_all_to_nodes(&d);
     assert_sent(1, 1);
 
     /* Requests of the meantime are answered together after 250 ms. */
     fake_now_ns = start + 250 * ms - 1;
-    session_directory_send_all_sessions(&d);
+    session_directory_send_all_to_nodes(&d);
     session_directory_run_every_second(&d);
     assert_sent(1, 2);
     fake_now_ns = start + 250 * ms;
@@ -73,7 +73,7 @@ static void node_sends_its_session_list_at_most_once_per_250_ms(void **state)
     fake_now_ns = start + 1000 * ms;
     session_directory_run_every_second(&d);
     assert_sent(2, 4);
-    session_directory_send_all_sessions(&d);
+    session_directory_send_all_to_nodes(&d);
     assert_sent(3, 4);
     pthread_mutex_destroy(&d.lock);
 }
