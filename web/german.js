@@ -1477,7 +1477,6 @@ export const GERMAN = {
   Enabled: "Eingeschaltet",
   "Related emoji": "Passendes Emoji",
   "Verification level": "Verifizierungsstufe",
-  Notifications: "Benachrichtigungen",
   yes: "ja",
   no: "nein",
   "a picture": "ein Bild",
