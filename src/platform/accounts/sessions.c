@@ -13,7 +13,7 @@ struct client_info {
 struct login_session {
     unsigned char token[8];
     struct str id_hash;
-    int64_t approx_last_used_time;
+    int64_t approx_last_used_time, last_seen; /* the same time, with two names */
     const struct client_info *client_info;
 };
 struct session_list {
@@ -41,7 +41,7 @@ static const struct type type_client_info = { .kind = KIND_OBJECT, .schema = &cl
 static const struct field session_fields[] = {
     { FIELD(struct login_session, id_hash), .type = &type_text },
     { FIELD(struct login_session, approx_last_used_time), .type = &type_time },
-    { FIELD_AS(struct login_session, approx_last_used_time, "last_seen"), .type = &type_time,
+    { FIELD(struct login_session, last_seen), .type = &type_time,
       .doc = "The same, for Spacebar's clients" },
     { FIELD(struct login_session, client_info), .type = &type_client_info },
     { 0 },
@@ -97,7 +97,7 @@ static void login_session_from_row(const struct rows *r, void *ret)
     memcpy(s->token, row_bytes(r, 0).p, sizeof s->token);
     login_session_write_public_ids(s->token, NULL, hash);
     s->id_hash = str_dup(arena, str_of(hash));
-    s->approx_last_used_time = row_int(r, 1);
+    s->approx_last_used_time = s->last_seen = row_int(r, 1);
     s->client_info = info;
 }
 
