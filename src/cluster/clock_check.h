@@ -4,7 +4,7 @@
  * right. If the two clocks differ, the database's clock may be the wrong one: for example, after a
  * failover to a standby with another clock. In this case no node would be ready. So a clock is also
  * right if it agrees with the majority of all known clocks, including the clock of the database.
- * One sample is not enough to find a clock wrong, because other nodes may have reported their
+ * A single sample does not show that a clock is wrong, because other nodes may have reported their
  * offsets before a clock was set. */
 #ifndef CLUSTER_CLOCK_CHECK_H
 #define CLUSTER_CLOCK_CHECK_H

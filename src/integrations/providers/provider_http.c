@@ -133,17 +133,9 @@ static void finish_http_request(struct http_provider_request *k,
 static void log_http_failure(const struct http_provider_request *k, enum fetch_result result,
                              int status)
 {
-    static const char *const reasons[] = {
-        [FETCH_OK] = "the response is invalid",
-        [FETCH_BAD_URL] = "the URL is malformed",
-        [FETCH_FORBIDDEN] = "its address is private and not allowed",
-        [FETCH_UNREACHABLE] = "it is unreachable",
-        [FETCH_TIMEOUT] = "the request timed out",
-        [FETCH_TOO_LARGE] = "the response is too large",
-    };
-
     log_warn("integrations: request to the provider of %s failed: %s (HTTP status %d)",
-             platform_get_database_name(k->question.platform).p, reasons[result], status);
+             platform_get_database_name(k->question.platform).p, fetch_result_describe(result),
+             status);
 }
 
 static enum platform_provider_result provider_result_of_status(enum fetch_result result, int status)

@@ -88,6 +88,20 @@ static void fetch_job_free(struct fetch_job *j)
     mem_free(j);
 }
 
+const char *fetch_result_describe(enum fetch_result result)
+{
+    static const char *const reasons[] = {
+        [FETCH_OK] = "the response is unexpected",
+        [FETCH_BAD_URL] = "the URL is malformed",
+        [FETCH_FORBIDDEN] = "its address is private and private-endpoints does not allow it",
+        [FETCH_UNREACHABLE] = "it is unreachable",
+        [FETCH_TIMEOUT] = "the request timed out",
+        [FETCH_TOO_LARGE] = "the response is too large",
+    };
+
+    return reasons[result];
+}
+
 static enum fetch_result fetch_result_from_curl(const struct fetch_job *j, CURLcode code)
 {
     if (code == CURLE_OK)

@@ -23,6 +23,10 @@ enum fetch_result {
     FETCH_TOO_LARGE,
 };
 
+/* Returns why a request got no usable response, as the end of a log line: "it is unreachable". With
+ * FETCH_OK the server has answered, but not as expected. */
+const char *fetch_result_describe(enum fetch_result result);
+
 struct fetch_options {
     bool allow_private;  /* allow loopback, private and link-local addresses */
     const char *ca_file; /* file with CA certificates (PEM); NULL means the certificates of the

@@ -67,17 +67,8 @@ static void finish_provider_requests(struct call *call, enum claim_provider_resu
 
 static void log_provider_failure(const char *what, enum fetch_result result, int status)
 {
-    static const char *const reasons[] = {
-        [FETCH_OK] = "the response is unexpected",
-        [FETCH_BAD_URL] = "the URL is malformed",
-        [FETCH_FORBIDDEN] = "its address is private and private-endpoints does not allow it",
-        [FETCH_UNREACHABLE] = "it is unreachable",
-        [FETCH_TIMEOUT] = "the request timed out",
-        [FETCH_TOO_LARGE] = "the response is too large",
-    };
-
-    log_warn("accounts: %s at claim-api failed: %s (HTTP status %d)", what, reasons[result],
-             status);
+    log_warn("accounts: %s at claim-api failed: %s (HTTP status %d)", what,
+             fetch_result_describe(result), status);
 }
 
 static struct str provider_user_agent(struct call *call)
@@ -86,6 +77,32 @@ static struct str provider_user_agent(struct call *call)
 
     /* Discord requires this form and refuses other clients. */
     return str_printf(call->arena, "DiscordBot (%s, %s)", o->public_url, o->version);
+}
+
+/* Sends a request: POST if it has a body, else GET. `header` is the header that the request needs
+ * besides those of all requests. */
+static void send_provider_request(struct call *call, struct str path, struct fetch_header header,
+                                  struct str body,
+                                  void (*done)(void *arg, enum fetch_result result, int status,
+                                               struct str content_type, struct buf *body))
+{
+    const struct fetch_header headers[] = {
+        { STR("Accept"), STR("application/json") },
+        { STR("User-Agent"), provider_user_agent(call) },
+        header,
+    };
+    struct str url = STR_CONCAT(call->arena, claim_provider_get_api_url(), path);
+
+    fetcher_start_request(api_get_http_client_of_loop(call->api, call->loop),
+                          &(struct fetch_request){ .method = body.n ? "POST" : "GET",
+                                                   .url = str_dup_cstring(call->arena, url),
+                                                   .headers = headers,
+                                                   .header_count = COUNT_OF(headers),
+                                                   .body = body,
+                                                   .timeout_ms = TIMEOUT_MS,
+                                                   .max_response = MAX_ANSWER,
+                                                   .done = done,
+                                                   .arg = call });
 }
 
 static void on_account_answer(void *arg, enum fetch_result result, int status,
@@ -108,22 +125,11 @@ static void on_account_answer(void *arg, enum fetch_result result, int status,
 
 static void request_provider_account(struct call *call, struct str access_token)
 {
-    const struct fetch_header headers[] = {
-        { STR("Accept"), STR("application/json") },
-        { STR("User-Agent"), provider_user_agent(call) },
-        { STR("Authorization"), STR_CONCAT(call->arena, STR("Bearer "), access_token) },
-    };
-    struct str url = STR_CONCAT(call->arena, claim_provider_get_api_url(), STR("/users/@me"));
+    struct str bearer = STR_CONCAT(call->arena, STR("Bearer "), access_token);
 
-    fetcher_start_request(api_get_http_client_of_loop(call->api, call->loop),
-                          &(struct fetch_request){ .method = "GET",
-                                                   .url = str_dup_cstring(call->arena, url),
-                                                   .headers = headers,
-                                                   .header_count = COUNT_OF(headers),
-                                                   .timeout_ms = TIMEOUT_MS,
-                                                   .max_response = MAX_ANSWER,
-                                                   .done = on_account_answer,
-                                                   .arg = call });
+    send_provider_request(call, STR("/users/@me"),
+                          (struct fetch_header){ STR("Authorization"), bearer }, STR(""),
+                          on_account_answer);
 }
 
 /* Returns true if the provider refuses the code. Other refusals are about this server. */
@@ -175,21 +181,9 @@ static struct str encode_token_form(struct call *call, struct str code)
 void request_identity_from_claim_provider(struct call *call)
 {
     const struct claimed_identity *r = call_get_stage_data(call, "claimed_identity");
-    const struct fetch_header headers[] = {
-        { STR("Accept"), STR("application/json") },
-        { STR("User-Agent"), provider_user_agent(call) },
-        { STR("Content-Type"), STR("application/x-www-form-urlencoded") },
-    };
-    struct str url = STR_CONCAT(call->arena, claim_provider_get_api_url(), STR("/oauth2/token"));
 
-    fetcher_start_request(api_get_http_client_of_loop(call->api, call->loop),
-                          &(struct fetch_request){ .method = "POST",
-                                                   .url = str_dup_cstring(call->arena, url),
-                                                   .headers = headers,
-                                                   .header_count = COUNT_OF(headers),
-                                                   .body = encode_token_form(call, r->code),
-                                                   .timeout_ms = TIMEOUT_MS,
-                                                   .max_response = MAX_ANSWER,
-                                                   .done = on_token_answer,
-                                                   .arg = call });
+    send_provider_request(
+        call, STR("/oauth2/token"),
+        (struct fetch_header){ STR("Content-Type"), STR("application/x-www-form-urlencoded") },
+        encode_token_form(call, r->code), on_token_answer);
 }
