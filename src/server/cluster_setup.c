@@ -223,11 +223,13 @@ void append_cluster_metrics(const struct guildhall *g, struct buf *out)
     api_append_metric(out, "guildhall_log_behind_milliseconds", "gauge",
                       "Milliseconds since the event log was last read to its end.", s.behind_ms);
     api_append_metric(out, "guildhall_log_own_total", "counter",
-                      "Frames of the event log committed by this node.", s.frames_own);
-    api_append_metric(out, "guildhall_log_read_total", "counter", "Frames read from the event log.",
-                      s.frames_read);
-    api_append_metric(out, "guildhall_log_read_bytes_total", "counter",
-                      "Bytes of these frames, without their addresses.", s.bytes_read);
+                      "Entries of the event log that this node has committed.", s.frames_own);
+    api_append_metric(out, "guildhall_log_read_total", "counter",
+                      "Positions that this node has read from the event log.", s.frames_read);
+    api_append_metric(
+        out, "guildhall_log_read_bytes_total", "counter",
+        "Bytes of the entries that were read from the event log, without their addresses.",
+        s.bytes_read);
     api_append_metric(out, "guildhall_log_passed_over_total", "counter",
                       "Entries of the event log that this node did not receive or read, because it "
                       "had no session of their guilds and users.",
@@ -238,7 +240,7 @@ void append_cluster_metrics(const struct guildhall *g, struct buf *out)
         out, "guildhall_log_voids_total", "counter",
         "Positions of the event log whose transactions were aborted without a record.", s.aborted);
     api_append_metric(out, "guildhall_log_unreadable_total", "counter",
-                      "Frames of the event log that could not be decoded; restart this node.",
+                      "Entries of the event log that could not be decoded; restart this node.",
                       s.unreadable);
     api_append_metric(out, "guildhall_clock_offset_milliseconds", "gauge",
                       "Minimum difference between this clock and that of the database.",
@@ -247,8 +249,8 @@ void append_cluster_metrics(const struct guildhall *g, struct buf *out)
         return;
     api_append_metric(out, "guildhall_nats_connected", "gauge",
                       "Whether this node is connected to NATS.", s.connected);
-    api_append_metric(out, "guildhall_nats_heard_total", "counter", "Frames received through NATS.",
-                      s.frames_received);
+    api_append_metric(out, "guildhall_nats_heard_total", "counter",
+                      "Messages received through NATS.", s.frames_received);
     api_append_metric(out, "guildhall_nats_entries_total", "counter",
                       "Entries of the event log and transient events received through NATS.",
                       s.entries_received);
