@@ -158,6 +158,30 @@ static void messages_older_than_indexed_ones_are_found(struct world *w)
     expect_found(ada, v.id, "content=weasel", 1, "a weasel");
 }
 
+/* On SQLite, the index counts ephemeral messages as done, so that later searches do not read them
+ * again. Later messages have lower ids than this one, and are found nevertheless. */
+static void ephemeral_messages_are_neither_found_nor_read_again(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    bool sqlite = !world_config(w)->store;
+
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content, ephemeral_for) values "
+              "(9000000000000000000, %s, %s, 'a secret otter', %s)",
+              v.channel, ada->id, ada->id);
+    send_message(ada, v.channel, "a badger");
+    wait_until_messages_are_indexed(w);
+    if (sqlite)
+        expect(world_number(w, "select indexed_to from message_index_progress") ==
+               9000000000000000000);
+    send_message(ada, v.channel, "a weasel");
+    expect_found(ada, v.id, "content=weasel", 1, "a weasel");
+    wait_until_messages_are_indexed(w);
+    expect_found(ada, v.id, "content=weasel", 1, "a weasel");
+    expect_found(ada, v.id, "content=otter", 0, "");
+}
+
 static void deleting_a_channel_deletes_its_search_index(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -500,6 +524,7 @@ const struct test search_tests[] = {
     TEST(search_result_contains_only_the_matching_message),
     TEST(search_results_reflect_edits_and_deletions),
     TEST(messages_older_than_indexed_ones_are_found),
+    TEST(ephemeral_messages_are_neither_found_nor_read_again),
     TEST(deleting_a_channel_deletes_its_search_index),
     TEST(search_filters_work_before_and_after_indexing),
     TEST(search_pages_and_id_bounds_are_exact),
