@@ -288,7 +288,7 @@ def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True, flames=Non
 
 def counted(binary, data, folder, place, effort, bars, count, *flags):
     """Returns the counts of a server with these flags."""
-    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/calls",
+    command = ["valgrind", "--tool=callgrind", "--fair-sched=yes", f"--callgrind-out-file={folder}/calls",
                *serve_command(binary, data, "--loops", "1", *flags)]
     process = Process(command, env={"LD_PRELOAD": SLOW_CLOCK})
     try:
