@@ -55,6 +55,7 @@ cluster-test: ## run the long tests of several nodes on one database
 	@scripts/with-postgres python3 tests/cluster/balancer.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/database_restarts.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/database_failover.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/standby_reads.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/remote_database.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/clock_skew.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/latency.py build/debug/src/guildhall

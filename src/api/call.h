@@ -133,7 +133,10 @@ struct call {
     void (*after)(struct call *call);
     snowflake files_of; /* account whose upload quota is used for files of this call; 0 means the
                          * caller */
-    bool decides;   /* whether the handler runs as STORE_WRITE; set by prepare on APPEND routes */
+    bool decides; /* whether the handler runs as STORE_WRITE; set by prepare on APPEND routes */
+    bool needs_primary; /* whether the handler must not run on a standby; set by prepare on routes
+                         * with before_standby */
+    bool reads_standby; /* whether the handler may run on a standby; before_standby may clear it */
     bool may_share; /* whether several calls may share a transaction (work_item.may_share); set by
                      * prepare on APPEND routes */
 };

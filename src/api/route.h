@@ -110,6 +110,13 @@ struct route {
      * in a read transaction after the path, `needs` and `admit` were checked. If the rows have
      * changed, call->read returns call_restart_at_read_stage, and the body is decoded. */
     enum err (*before_decode)(struct call *call);
+    /* If set, the handler may run on a standby of PostgreSQL, whose data may be a moment old; a
+     * handler that fails there runs again on the primary. The handler's checks of permissions then
+     * run twice: first on the primary, where the path, `needs` and `admit` are checked and this
+     * function is called, so that a revoked permission ends at once. The function must make, or
+     * pass to the handler, every other decision about what the caller may see. It may run several
+     * times. It is not called if the handler runs on the primary. */
+    enum err (*before_standby)(struct call *call);
     /* Called on the loop before any transaction. Checks the body. May request further stages by
      * setting call->read, call->await, call->hash or call->compute. */
     enum err (*prepare)(struct call *call);

@@ -166,6 +166,7 @@ static void call_submit_transaction(struct call_context *run, enum call_stage st
 {
     struct call *call = &run->call;
     const struct cluster *cluster = call->api->options.cluster;
+    bool checks = stage == STAGE_READ && call->reads_standby; /* the checks on the primary */
 
     run->stage = stage;
     run->header_bytes_before = run->response.headers.n;
@@ -176,11 +177,13 @@ static void call_submit_transaction(struct call_context *run, enum call_stage st
     }
     run->work = (struct work_item){
         .mode = mode,
-        .in_background = stage != STAGE_CREDENTIAL && call->route->background,
-        .measured = stage != STAGE_CREDENTIAL && call->route->measured,
-        .is_idempotent = stage == STAGE_HANDLE,
+        .in_background = stage != STAGE_CREDENTIAL && call->route->background && !checks,
+        .measured = stage != STAGE_CREDENTIAL && (call->route->measured || checks),
+        .is_idempotent = stage == STAGE_HANDLE || checks,
+        .may_read_standby = stage == STAGE_HANDLE && call->reads_standby,
         .owner = call_scheduling_key(call),
-        .name = call->route->name,
+        /* Work items with the same name have the same queries (store/postgres/prefetch.c). */
+        .name = checks ? call->route->path : call->route->name,
         .loop = call->loop,
         .run = call_run_stage_in_transaction,
         .may_share = call->may_share,
@@ -344,6 +347,18 @@ static bool run_before_decode_stage(struct call_context *run)
     return e || call->read;
 }
 
+/* Lets the handler run on a standby, if the route and the state of the standby allow it. */
+static void choose_standby_or_primary(struct call *call)
+{
+    const struct route *route = call->route;
+
+    if (!route->before_standby || call->read || call->needs_primary ||
+        !store_may_read_standby(call->api->options.store, call_scheduling_key(call)))
+        return;
+    call->read = route->before_standby;
+    call->reads_standby = true;
+}
+
 static void call_start_next_stage(struct call_context *run, enum call_stage ended)
 {
     struct call *call = &run->call;
@@ -380,6 +395,7 @@ static void call_start_next_stage(struct call_context *run, enum call_stage ende
             finish_and_free_call(run, e);
             return;
         }
+        choose_standby_or_primary(call);
         if (call->read) {
             call_submit_transaction(run, STAGE_READ, STORE_READ);
             return;

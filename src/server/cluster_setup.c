@@ -37,6 +37,10 @@ bool check_cluster_config(const struct config *config)
                   "events");
         return false;
     }
+    if (config->store_standby && !config->store) {
+        log_error("store-standby requires store: only PostgreSQL has standbys");
+        return false;
+    }
     if (!config_is_clustered(config))
         return true;
     if (!bus_option_is_valid(config))

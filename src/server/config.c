@@ -21,6 +21,13 @@ const struct option_row config_option_rows[] = {
     { "store-workers", OPTION_INT, CONFIG_OFFSET(store_workers), .fallback = "8", .min = 1,
       .max = 256,
       .help = "Connections to PostgreSQL for writes and for reads that event loops do not run" },
+    { "store-standby", OPTION_TEXT, CONFIG_OFFSET(store_standby), .value = "URL",
+      .help = "Streaming standby of the PostgreSQL database (postgres://…) for reads that may be a "
+              "moment old" },
+    { "store-standby-lag", OPTION_INT, CONFIG_OFFSET(store_standby_lag), .fallback = "2000",
+      .min = 100, .max = 60000,
+      .help = "With store-standby: maximum age of its data in milliseconds; if it is older, the "
+              "database of store runs all reads" },
     { "bus", OPTION_TEXT, CONFIG_OFFSET(bus), .fallback = "off", .value = "off|poll|URL",
       .help =
           "How the nodes of a cluster on one PostgreSQL database exchange events: poll, or NATS "

@@ -22,7 +22,8 @@ struct config {
     const char *platform_a, *platform_b, *platform_a_key, *platform_b_key;
     const char *claim_api, *claim_client_id, *claim_client_secret_file;
     const char *integration_words, *partners_guild, *partners_account;
-    int64_t loops, store_workers, node, shutdown_seconds, idle_seconds;
+    const char *store_standby;
+    int64_t loops, store_workers, store_standby_lag, node, shutdown_seconds, idle_seconds;
     int64_t rate_limit_global, rate_limit_anonymous, rate_limit_percent;
     int64_t password_memory_mib, password_passes, password_threads, password_queue;
     int64_t body_memory_mib;

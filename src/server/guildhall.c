@@ -27,6 +27,7 @@ static struct store_options store_options_from_config(const struct config *confi
         .blob_cache = config->blob_cache_mib * 1024 * 1024,
         .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
+        .standby_lag_ms = config->store_standby_lag,
         .readers = config_get_loop_count(config),
     };
 }
@@ -67,6 +68,7 @@ static enum err open_store_for_server(const struct config *config, struct store 
 
     options.serves = true;
     options.shared = config_is_clustered(config);
+    options.standby = config->store_standby;
     return open_store(config, &options, ret);
 }
 

@@ -30,6 +30,11 @@ struct store_engine {
     void (*close)(struct store *s);
     bool (*ready)(struct store *s);
     void (*submit)(struct store *s, struct work_item *w);
+    /* For engines with standbys, otherwise NULL: see store_may_read_standby. write_ended is called
+     * before the owner of a write learns its result. */
+    bool (*may_read_standby)(const struct store *s, uint64_t owner);
+    void (*write_ended)(struct store *s, uint64_t owner);
+    void (*add_stats)(const struct store *s, struct store_stats *ret);
     void (*iteration_end)(struct store *s, struct loop *loop);
     /* Writes a snapshot of the database to a destination that the callback chooses by its size.
      * Checks the copy and logs damage. NULL if the engine has no backup function (use pg_dump). */

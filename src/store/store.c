@@ -126,6 +126,13 @@ void store_read_stats(struct store *s, struct store_stats *ret)
         .corruptions = sqlite_count_corruptions(),
         .retried = s->retried,
     };
+    if (s->engine->add_stats)
+        s->engine->add_stats(s, ret);
+}
+
+bool store_may_read_standby(const struct store *s, uint64_t owner)
+{
+    return s->engine->may_read_standby && s->engine->may_read_standby(s, owner);
 }
 
 static void call_done_callback_of_work_item(struct loop_message *p)
@@ -151,6 +158,8 @@ void work_item_call_callbacks(struct store *s, struct work_item *w, enum err res
     else if (!result && work_item_is_write(w))
         store_clear_disk_full(s);
     w->result = result;
+    if (s->engine->write_ended && work_item_is_write(w))
+        s->engine->write_ended(s, w->owner);
     if (!result && w->committed && work_item_is_write(w))
         w->committed(w);
     if (!w->loop || w->loop == loop_get_current()) {

@@ -64,6 +64,8 @@ struct store_options {
     bool no_sync;        /* SQLite: whether commits return without waiting for fsync */
     /* PostgreSQL: number of worker connections for short transactions; 0 means 4. */
     unsigned workers;
+    const char *standby;    /* PostgreSQL: connection string of a standby; NULL means none */
+    int64_t standby_lag_ms; /* how old the data of the standby may be */
     unsigned
         readers; /* number of loops that submit reads; each loop_get_index is below this number */
 };
@@ -110,8 +112,10 @@ struct work_item {
      * (ERR_ENTITY_TOO_LARGE), its own writes are rolled back, and only those. Strings that it reads
      * live in tx_arena. */
     enum err (*run)(struct work_item *w, struct tx *tx);
-    bool is_idempotent; /* STORE_READ: whether run is idempotent, so that the store may abort and
-                         * restart it */
+    bool is_idempotent;    /* STORE_READ: whether run is idempotent, so that the store may abort and
+                            * restart it */
+    bool may_read_standby; /* STORE_READ: whether a standby may run the read, so that its result may
+                            * be a moment old. If the read fails there, the primary runs it. */
     bool may_share; /* STORE_APPEND: whether this work item may share a transaction with work items
                      * of other owners; the items do not see each other's writes */
     /* Ids of the request; 0 means absent. PostgreSQL learns which query parameters are equal to
@@ -135,9 +139,10 @@ struct work_item {
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
     bool by_itself; /* PostgreSQL: for a write, that it must not join a group commit; for a read,
                      * that the predicted number of its round trips was wrong */
-    enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
-    uint64_t prefetch_key; /* PostgreSQL: key of the learned queries (postgres/prefetch.c); 0 means
-                            * not set yet */
+    struct {        /* PostgreSQL: learned queries (postgres/prefetch.c) */
+        enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } phase;
+        uint64_t key; /* 0 means not set yet */
+    } prefetch;
     int64_t since;
     enum err result;
     struct str log, log_recipients; /* row of the event log, see tx_set_event_log_row */
@@ -156,6 +161,10 @@ static inline bool work_item_is_write(const struct work_item *w)
 
 /* Submits a work item; call it on w->loop. On SQLite, a read may call done before this returns. */
 void store_submit_work_item(struct store *s, struct work_item *w);
+
+/* Returns whether a standby would now run reads of this owner that may be a moment old: it is up to
+ * date, and has the owner's last write. Callable from any thread. */
+bool store_may_read_standby(const struct store *s, uint64_t owner);
 
 /* Runs a transaction and waits until it has ended; for tools and tests without loops. */
 enum err store_run_transaction_and_wait(struct store *s, enum transaction_mode mode,
@@ -460,6 +469,11 @@ struct store_stats {
     uint64_t corruptions;   /* number of statements that failed because the SQLite database is
                              * damaged */
     uint64_t damaged_files; /* number of requested blobs that were missing or had the wrong size */
+    bool has_standby;       /* a standby is configured; otherwise the next members are 0 */
+    bool standby_is_used;
+    int64_t standby_lag_ms;                    /* age of the standby's data; -1 if it is unknown */
+    uint64_t standby_reads, standby_fallbacks; /* reads that the standby answered; that the primary
+                                                * ran after all */
     const char *retried; /* name of the work item that was last run again after a conflict or lost
                           * connection, or NULL */
 };

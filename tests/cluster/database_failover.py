@@ -34,6 +34,9 @@ class Standby:
         self.data = os.path.join(self.folder, "data")
         self.run("pg_basebackup", "-h", self.where["host"], "-U", self.where["user"], "-D",
                  self.data, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+        self.start()
+
+    def start(self):
         self.run("pg_ctl", "-D", self.data, "-l", os.path.join(self.data, "log"), "-w", "-s", "-o",
                  f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c fsync=off "
                  "-c full_page_writes=off -c max_connections=200 -c autovacuum=off", "start")

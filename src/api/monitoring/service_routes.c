@@ -155,6 +155,24 @@ static void write_object_storage_metrics(const struct store *store, struct buf *
                       s.failures);
 }
 
+static void write_standby_metrics(const struct store_stats *s, struct buf *out)
+{
+    if (!s->has_standby)
+        return;
+    api_append_metric(out, "guildhall_standby_used", "gauge",
+                      "1 while a standby of PostgreSQL runs reads that may be a moment old.",
+                      s->standby_is_used);
+    if (s->standby_lag_ms >= 0)
+        api_append_metric(out, "guildhall_standby_lag_milliseconds", "gauge",
+                          "Age of the standby's data, including the time since it was measured.",
+                          (uint64_t)s->standby_lag_ms);
+    api_append_metric(out, "guildhall_standby_reads_total", "counter",
+                      "Reads that the standby answered.", s->standby_reads);
+    api_append_metric(out, "guildhall_standby_fallbacks_total", "counter",
+                      "Reads that were sent to the standby and that the primary ran after all.",
+                      s->standby_fallbacks);
+}
+
 static void write_store_metrics(struct api *api, struct buf *out)
 {
     struct store_stats s = { 0 };
@@ -180,6 +198,7 @@ static void write_store_metrics(struct api *api, struct buf *out)
     api_append_metric(out, "guildhall_damaged_files_total", "counter",
                       "Requests for a file that is missing or has the wrong size.",
                       s.damaged_files);
+    write_standby_metrics(&s, out);
     write_object_storage_metrics(api->options.store, out);
     if (api->options.cluster)
         api_append_metric(out, "guildhall_counts_heard_total", "counter",

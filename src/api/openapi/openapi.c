@@ -212,7 +212,7 @@ static void write_security(struct json_writer *j, const struct route *r)
     json_end_array(j);
 }
 
-/* Writes permissions and events of the route as extensions, as OpenAPI has no fields for them. */
+/* Writes properties of the route for which OpenAPI has no fields as extensions. */
 static void write_extensions(struct json_writer *j, const struct route *r)
 {
     if (r->needs) {
@@ -223,6 +223,10 @@ static void write_extensions(struct json_writer *j, const struct route *r)
         json_write_name(j, "x-permissions");
         json_write_text(j, buf_as_str(&names));
         buf_clear(&names);
+    }
+    if (r->before_standby) {
+        json_write_name(j, "x-may-be-stale");
+        json_write_bool(j, true);
     }
     if (r->fires) {
         json_write_name(j, "x-fires");

@@ -86,6 +86,8 @@ static void write_route_section(struct buf *out, const struct domain *const *dom
         schema_append_type_in_words(out, r->reply);
     }
     buf_add_lit(out, ".");
+    if (r->before_standby)
+        buf_add_lit(out, " With `--store-standby` the answer may be a moment old.");
     write_routes_of_same_path(out, domains, r);
     for (const enum event *e = r->fires; e && *e; e++)
         buf_printf(out, "%s%s", e == r->fires ? " Fires " : ", ", get_name_of_event_type(*e));

@@ -128,6 +128,7 @@ static const struct route routes[] = {
         .query = &audit_log_query_schema,
         .reply = &audit_log_reply,
         .background = true,
+        .before_standby = call_read_nothing_but_path_objects,
         .handle = get_guild_audit_log,
     },
     { 0 },

@@ -163,6 +163,7 @@ static const struct route routes[] = {
         .needs = PERMISSION(BAN_MEMBERS),
         .query = &ban_list_query,
         .reply = &type_bans,
+        .before_standby = call_read_nothing_but_path_objects,
         .handle = get_bans,
     },
     {

@@ -100,6 +100,7 @@ static const struct route routes[] = {
         .auth = AUTH_BOT,
         .query = &member_list_query,
         .reply = &type_members,
+        .before_standby = check_members_intent,
         .handle = get_members,
     },
     {
@@ -110,6 +111,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &member_search_query,
         .reply = &type_members,
+        .before_standby = call_read_nothing_but_path_objects,
         .handle = search_members,
     },
     {
@@ -254,6 +256,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &role_counts_reply,
         .background = true,
+        .before_standby = call_read_nothing_but_path_objects,
         .handle = get_role_member_counts,
     },
     {
@@ -289,6 +292,7 @@ static const struct route routes[] = {
         .background = true,
         .limit = &limit_prune_count,
         .admit = check_prune_permission,
+        .before_standby = call_read_nothing_but_path_objects,
         .handle = get_prune_count,
     },
     {

@@ -58,6 +58,8 @@ enum err message_find(struct call *call, snowflake channel_id, snowflake id, str
 /* Removes the content of guild messages from a reply to a bot without the MESSAGE_CONTENT intent,
  * unless the bot wrote the message or is mentioned in it. Call it after writing the reply. */
 enum err messages_hide_content_in_reply_to_bot(struct call *call);
+/* Reads whether the bot that makes the call has the MESSAGE_CONTENT intent. */
+enum err read_message_content_intent(struct call *call, bool *ret);
 /* Reads a message, even if it is ephemeral for another user. */
 enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                      struct message *ret);

@@ -57,6 +57,29 @@ static struct message_page_query message_page_from_query(const struct call *call
                                         q->limit };
 }
 
+/* Messages that are older than a minute may be read from a standby. */
+static enum err require_primary_for_new_messages(struct call *call)
+{
+    enum { OLD_MS = 60 * 1000 };
+    const struct page_query *q = call->query;
+
+    call->needs_primary = !q || q->around.given || !q->before.given ||
+                          q->before.value > snowflake_from_ms(clock_ms() - OLD_MS);
+    return OK;
+}
+
+/* Lets the standby be read only if the handler would hide nothing from the caller. */
+static enum err check_message_page_on_primary(struct call *call)
+{
+    bool reads_content = true;
+    enum err e =
+        call->caller->kind == CALLER_BOT ? read_message_content_intent(call, &reads_content) : OK;
+
+    call->reads_standby =
+        reads_content && call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY);
+    return e;
+}
+
 /* GET /channels/{channel.id}/messages: newest first; empty without READ_MESSAGE_HISTORY. */
 static enum err list_messages(struct call *call)
 {
@@ -330,6 +353,8 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &page_query,
         .reply = &type_messages,
+        .prepare = require_primary_for_new_messages,
+        .before_standby = check_message_page_on_primary,
         .handle = list_messages,
     },
     {

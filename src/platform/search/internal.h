@@ -88,6 +88,9 @@ bool search_terms_match_content(struct arena *a, const struct search_terms *t, s
  * ERR_MISSING_PERMISSIONS if the caller can read no channel. */
 enum err search_terms_add_guild_channels(struct call *call, const struct search_query *q,
                                          struct search_terms *t);
+/* Before a search on a standby: reads the channels on the primary, so that
+ * search_terms_add_guild_channels also excludes those that have just become unreadable. */
+enum err search_read_channels_of_primary(struct call *call);
 
 /* --- index.c: full-text index --------------------------------------------------------- */
 

@@ -387,6 +387,7 @@ static const struct route routes[] = {
         .background = true,
         .limit = &search_limit,
         .admit = check_search_permission,
+        .before_standby = search_read_channels_of_primary,
         .handle = search_guild_messages,
     },
     {
@@ -400,6 +401,7 @@ static const struct route routes[] = {
         .background = true,
         .limit = &search_limit,
         .admit = require_private_channel,
+        .before_standby = call_read_nothing_but_path_objects,
         .handle = search_channel_messages,
     },
     { 0 },

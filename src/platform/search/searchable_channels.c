@@ -4,10 +4,11 @@
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* Three lists of channels: those that the caller can read (open), cannot read (unreadable), and
- * those in which the caller can see all private threads (thread_managed). */
+/* Lists of channels: those that the caller can read (open), cannot read (unreadable), and those in
+ * which the caller can see all private threads (thread_managed); private threads that the caller
+ * has joined, and channels that are being deleted. */
 struct searchable_channels {
-    struct list open, unreadable, thread_managed; /* snowflakes */
+    struct list open, unreadable, thread_managed, joined, being_deleted; /* snowflakes */
     bool reads; /* whether the caller can read at least one channel of the guild */
 };
 
@@ -54,66 +55,82 @@ static const char PRIVATE_THREADS[] =
 static const char BEING_DELETED[] =
     "select key from jobs where kind = 'channel-leftovers' order by key limit 500";
 
-static enum err exclude_deleted_channels(struct call *call, struct search_terms *t)
+/* Reads all that decides in which channels the caller may search. */
+static enum err searchable_channels_read(struct call *call, struct searchable_channels *p)
 {
-    struct list ids;
-    enum err e = tx_read_ids(call->tx, BEING_DELETED, NULL, 0, &ids);
+    snowflake guild_id = call->target.guild->id;
+    struct list channels, threads;
+    enum err e = guild_channels_list(call->tx, guild_id, &channels, &threads);
 
-    if (e || !ids.count)
-        return e;
-    struct search_term_filter *g = search_terms_add_filter(call->arena, t);
-    g->none = true;
-    add_channel_id_terms(call->arena, &g->any, &ids, "cp");
-    return OK;
-}
-
-static enum err exclude_unjoined_private_threads(struct call *call,
-                                                 const struct searchable_channels *p,
-                                                 struct search_terms *t)
-{
-    struct search_term_filter *g = search_terms_add_filter(call->arena, t);
-    struct list joined;
-    enum err e = tx_read_ids(call->tx, PRIVATE_THREADS,
-                             BIND(v_id(call->caller->id), v_id(call->target.guild->id)), &joined);
-
+    *p = (struct searchable_channels){ 0 };
     if (e)
         return e;
+    classify_channels_by_access(call, call->query, &channels, p);
+    if (!p->reads)
+        return call_get_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
+    e = tx_read_ids(call->tx, BEING_DELETED, NULL, 0, &p->being_deleted);
+    return e ? e
+             : tx_read_ids(call->tx, PRIVATE_THREADS, BIND(v_id(call->caller->id), v_id(guild_id)),
+                           &p->joined);
+}
+
+/* Excluding the unreadable channels and requiring one of the readable channels are equivalent; uses
+ * the shorter list. */
+static void add_filter_for_readable_channels(struct arena *a, const struct searchable_channels *p,
+                                             struct search_terms *t)
+{
+    bool by_shut = p->unreadable.count <= p->open.count;
+
+    if (by_shut && !p->unreadable.count)
+        return;
+    struct search_term_filter *g = search_terms_add_filter(a, t);
+    g->none = by_shut;
+    add_channel_id_terms(a, &g->any, by_shut ? &p->unreadable : &p->open, "cp");
+    if (!g->any.count)
+        search_term_filter_add_term(a, g, STR("_nowhere"));
+}
+
+static void exclude_unsearchable_channels(struct arena *a, const struct searchable_channels *p,
+                                          struct search_terms *t)
+{
+    add_filter_for_readable_channels(a, p, t);
+    if (p->being_deleted.count) {
+        struct search_term_filter *g = search_terms_add_filter(a, t);
+
+        g->none = true;
+        add_channel_id_terms(a, &g->any, &p->being_deleted, "cp");
+    }
+    struct search_term_filter *g = search_terms_add_filter(a, t);
     g->none = true;
-    search_term_filter_add_term(call->arena, g, STR("_private"));
-    add_channel_id_terms(call->arena, &g->unless, &joined, "c");
-    add_channel_id_terms(call->arena, &g->unless, &p->thread_managed, "p");
-    return OK;
+    search_term_filter_add_term(a, g, STR("_private"));
+    add_channel_id_terms(a, &g->unless, &p->joined, "c");
+    add_channel_id_terms(a, &g->unless, &p->thread_managed, "p");
+}
+
+enum err search_read_channels_of_primary(struct call *call)
+{
+    struct searchable_channels *p = call_store_stage_data(call, "searchable_channels", sizeof *p);
+
+    return searchable_channels_read(call, p);
 }
 
 enum err search_terms_add_guild_channels(struct call *call, const struct search_query *q,
                                          struct search_terms *t)
 {
-    snowflake guild_id = call->target.guild->id;
-    struct searchable_channels p = { 0 };
-    struct list channels, threads;
-    enum err e = guild_channels_list(call->tx, guild_id, &channels, &threads);
+    const struct searchable_channels *of_primary = call_get_stage_data(call, "searchable_channels");
+    struct searchable_channels p;
+    enum err e = searchable_channels_read(call, &p);
 
     if (e)
         return e;
-    classify_channels_by_access(call, q, &channels, &p);
-    if (!p.reads)
-        return call_get_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     search_term_filter_add_term(call->arena, search_terms_add_filter(call->arena, t),
-                                search_term_of_id(call->arena, 'g', guild_id));
-    /* Excluding the unreadable channels and requiring one of the readable channels are equivalent;
-     * use the shorter list. */
-    bool by_shut = p.unreadable.count <= p.open.count;
-    if (!by_shut || p.unreadable.count) {
-        struct search_term_filter *g = search_terms_add_filter(call->arena, t);
-
-        g->none = by_shut;
-        add_channel_id_terms(call->arena, &g->any, by_shut ? &p.unreadable : &p.open, "cp");
-        if (!g->any.count)
-            search_term_filter_add_term(call->arena, g, STR("_nowhere"));
-    }
+                                search_term_of_id(call->arena, 'g', call->target.guild->id));
+    exclude_unsearchable_channels(call->arena, &p, t);
+    if (of_primary) /* this transaction reads a standby: what is not readable there is excluded, too
+                     */
+        exclude_unsearchable_channels(call->arena, of_primary, t);
     if (q->channel_id.count)
         add_channel_id_terms(call->arena, &search_terms_add_filter(call->arena, t)->any,
                              &q->channel_id, "c");
-    e = exclude_deleted_channels(call, t);
-    return e ? e : exclude_unjoined_private_threads(call, &p, t);
+    return OK;
 }

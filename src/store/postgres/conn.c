@@ -9,7 +9,10 @@
 #include "base/log.h"
 #include "store/postgres/postgres.h"
 
-enum { ANSWER_TIMEOUT_MS = 8000, STATEMENT_TIMEOUT_MS = 7000 };
+enum {
+    ANSWER_TIMEOUT_MS = 8000,
+    REPORT_MS = 1000, /* time by which the database's timeout is shorter than this process's */
+};
 
 static bool sqlstate_is(const char *state, const char *code)
 {
@@ -250,10 +253,11 @@ static const char REGISTER_SERVER_SQL[] =
 
 /* Sends the statement that sets the database's statement timeout. Returns false if the statement
  * could not be sent. */
-bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves)
+bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry)
 {
     char sql[64];
-    int ms = hurry ? SHORT_READ_LIMIT_MS : serves ? STATEMENT_TIMEOUT_MS : 0;
+    int most_ms = c->answer_timeout_ms ? c->answer_timeout_ms - REPORT_MS : 0;
+    int ms = hurry ? SHORT_READ_LIMIT_MS : most_ms;
 
     if (c->time_limit.has_short_timeout == hurry)
         return true;

@@ -86,7 +86,7 @@ static void collect_first_query(struct commit_group *g, unsigned i)
     c->collects = true;
     c->wants_more = false;
     c->arena = work->arena;
-    work->prefetch_phase = PREFETCH_NOT_BEGUN;
+    work->prefetch.phase = PREFETCH_NOT_BEGUN;
     tx_run_work_item(&tx);
     work->arena = c->arena; /* the run may have switched arenas */
     c->collects = false;

@@ -257,7 +257,7 @@ static void start_waiting_loop_reads(struct postgres_loop_reader *r)
            r->conn.queued_count < FIRST_ROUND_QUERIES) {
         struct work_item *w = pop_waiting_read(r);
 
-        w->prefetch_phase = PREFETCH_NOT_BEGUN;
+        w->prefetch.phase = PREFETCH_NOT_BEGUN;
         if (run_read_or_move_it_to_workers(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
     }

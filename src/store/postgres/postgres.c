@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/standby/standby.h"
 
 enum { DEFAULT_WORKERS = 4, LONG_READ_WORKERS = 2 };
 
@@ -27,8 +28,31 @@ static void postgres_submit(struct store *s, struct work_item *w)
 
     w->since = clock_monotonic_ns();
     w->by_itself = false;
+    if (w->may_read_standby && p->standby && postgres_standby_submit(p->standby, w))
+        return;
     if (w->in_background || !postgres_run_read_on_loop(p, w))
         postgres_enqueue_work_item_for_workers(p, w);
+}
+
+static bool postgres_may_read_standby(const struct store *s, uint64_t owner)
+{
+    return postgres_standby_accepts(((const struct postgres *)s)->standby, owner);
+}
+
+static void postgres_on_write_ended(struct store *s, uint64_t owner)
+{
+    struct postgres *p = postgres_of_store(s);
+
+    if (p->standby)
+        postgres_standby_record_write(p->standby, owner);
+}
+
+static void postgres_add_stats(const struct store *s, struct store_stats *ret)
+{
+    const struct postgres *p = (const struct postgres *)s;
+
+    if (p->standby)
+        postgres_standby_read_stats(p->standby, ret);
 }
 
 static void postgres_on_loop_iteration_end(struct store *s, struct loop *loop)
@@ -104,6 +128,7 @@ static void postgres_close(struct store *s)
 {
     struct postgres *p = postgres_of_store(s);
 
+    postgres_standby_stop(p->standby);
     postgres_loop_readers_close(p);
     work_queue_close(&p->queue);
     fair_queue_close(&p->long_reads);
@@ -112,6 +137,7 @@ static void postgres_close(struct store *s)
             pthread_join(p->workers[i].thread, NULL);
         postgres_conn_close(&p->workers[i].conn);
     }
+    postgres_standby_free(p->standby);
     if (!p->store.remote_blobs)
         postgres_delete_node_mark_in_blob_folder(p);
     blob_connections_free(p->store.blob_connections);
@@ -200,6 +226,7 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
         return e;
     }
     start_workers(p);
+    p->standby = postgres_standby_new(p, o);
     *ret = &p->store;
     return OK;
 }
@@ -328,6 +355,9 @@ const struct store_engine postgres_engine = {
     .close = postgres_close,
     .ready = postgres_is_reachable,
     .submit = postgres_submit,
+    .may_read_standby = postgres_may_read_standby,
+    .write_ended = postgres_on_write_ended,
+    .add_stats = postgres_add_stats,
     .iteration_end = postgres_on_loop_iteration_end,
     .check = postgres_check_integrity,
     .lock_exclusive = postgres_lock_exclusive,

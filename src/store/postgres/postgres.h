@@ -3,6 +3,7 @@
  *   worker.c, group.c    a worker's thread: work items one by one, or several in one transaction
  *   loop_reads.c         idempotent reads on the connection of an event loop, without blocking
  *   query.c, commit.c    statements, pipelines and transactions on a connection (conn.c)
+ *   standby/             reads on a standby, whose answer may be a moment old
  *   prefetch.c           learns which queries follow the first one, and sends them with it
  *   commit_order.c       calls the functions work_item.committed in commit order
  *   id_order.c           makes ids of a stream visible in increasing order
@@ -117,8 +118,8 @@ bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p);
  * the tool's connection ends. */
 enum err postgres_prevent_server_connections(struct tx *tx);
 /* Sets the statement timeout of the database: to SHORT_READ_LIMIT_MS if `hurry` is set, otherwise
- * to the default timeout of servers (if `serves` is set) or tools. */
-bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry, bool serves);
+ * a little shorter than answer_timeout_ms. */
+bool postgres_conn_set_timeout(struct postgres_conn *c, bool hurry);
 void postgres_conn_close(struct postgres_conn *c);
 /* Returns whether an idle connection is still open. */
 bool postgres_conn_is_open(struct postgres_conn *c);
@@ -272,6 +273,8 @@ struct postgres_worker {
     bool runs_long_reads;    /* the worker runs reads that may take long */
     bool runs_longest_reads; /* the worker also runs reads that exceeded SHORT_READ_LIMIT_MS */
     bool is_separate;        /* the worker belongs to a store_connection and ignores write_locks */
+    bool is_standby; /* the connection is to a standby (standby/): it is never opened here, and a
+                      * read is tried once */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
@@ -303,7 +306,7 @@ struct postgres {
                                               * hash of the name */
     struct prefetcher {
         pthread_mutex_t lock;
-        struct map by_key;          /* struct learned_queries by work_item.prefetch_key */
+        struct map by_key;          /* struct learned_queries by work_item.prefetch.key */
         struct related_id *related; /* without the lock */
     } prefetcher;
     /* Locks for writes, indexed by postgres_get_write_lock_index. A work item that conflicted too
@@ -317,6 +320,7 @@ struct postgres {
     unsigned reader_count; /* number of loops that have a connection of their own */
     struct postgres_loop_reader *readers;
     struct postgres_worker *workers;
+    struct postgres_standby *standby; /* NULL if no standby is configured */
 };
 
 /* Queues the work item for the workers, or for the workers that run long reads. */
@@ -338,6 +342,10 @@ extern const char *const postgres_begin_sql[];
 /* Tries to connect repeatedly, until the work item has waited for 5 s. */
 bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct work_item *work);
 void postgres_worker_disconnect(struct postgres_worker *w);
+/* Runs a read with a time limit. Returns whether the limit was exceeded and the read must
+ * restart. */
+bool postgres_worker_run_read_with_time_limit(struct postgres_worker *w, struct work_item *work,
+                                              enum err *ret);
 /* Marks an event log position as aborted, so that other nodes do not wait for it. */
 void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t position);
 /* Finishes a work item. A work item in the commit order is finished after all before it. */

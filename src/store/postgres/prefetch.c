@@ -94,7 +94,7 @@ static void set_prefetch_key_and_ids(struct work_item *w, const char *sql,
 
     for (unsigned i = 0; i < w->id_count; i++)
         given |= (uint64_t)(w->ids[i] != 0) << i;
-    w->prefetch_key = hash_u64(hash_u64(hash_u64((uintptr_t)w->name) ^ (uintptr_t)sql) ^ given);
+    w->prefetch.key = hash_u64(hash_u64(hash_u64((uintptr_t)w->name) ^ (uintptr_t)sql) ^ given);
     for (size_t i = 0; i < count && w->id_count < WORK_ITEM_MAX_IDS; i++)
         w->ids[w->id_count++] = p->binary[i] ? 0 : id_from_text(p->text[i]);
 }
@@ -186,7 +186,7 @@ static enum err enqueue_learned_queries_of_work_item(struct postgres_conn *c, st
     enum err e = OK;
 
     pthread_mutex_lock(&h->lock);
-    learned = map_find_value(&h->by_key, w->prefetch_key);
+    learned = map_find_value(&h->by_key, w->prefetch.key);
     if (learned)
         copy = *learned;
     pthread_mutex_unlock(&h->lock);
@@ -300,12 +300,12 @@ static void add_learned_query_of_work_item(struct learned_queries *learned, cons
 static struct learned_queries *get_or_create_learned_queries(struct prefetcher *h,
                                                              const struct work_item *w)
 {
-    struct learned_queries *learned = map_find_value(&h->by_key, w->prefetch_key);
+    struct learned_queries *learned = map_find_value(&h->by_key, w->prefetch.key);
 
     if (!learned) {
         learned = mem_new(sizeof *learned);
         learned->id_count = w->id_count;
-        map_set_value(&h->by_key, w->prefetch_key, learned);
+        map_set_value(&h->by_key, w->prefetch.key, learned);
     }
     return learned;
 }
@@ -332,15 +332,15 @@ enum err query_prefetcher_prefetch_or_learn_query(struct postgres_conn *c, struc
                                                   const char *sql,
                                                   const struct postgres_parameters *p, size_t count)
 {
-    if (!w->name || !c->prefetcher || w->prefetch_phase == PREFETCH_ENDED)
+    if (!w->name || !c->prefetcher || w->prefetch.phase == PREFETCH_ENDED)
         return OK;
-    if (w->prefetch_phase == PREFETCH_LEARNS) {
+    if (w->prefetch.phase == PREFETCH_LEARNS) {
         uint64_t new_ids = learn_query(c->prefetcher, w, sql, p, count);
 
         return new_ids ? enqueue_learned_queries_of_work_item(c, w, new_ids) : OK;
     }
-    w->prefetch_phase = PREFETCH_LEARNS;
-    if (!w->prefetch_key)
+    w->prefetch.phase = PREFETCH_LEARNS;
+    if (!w->prefetch.key)
         set_prefetch_key_and_ids(w, sql, p, count);
     return enqueue_learned_queries_of_work_item(c, w, 0);
 }

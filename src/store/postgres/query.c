@@ -140,7 +140,7 @@ static void discard_prefetched_queries_of_work_item(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
 
-    tx->work->prefetch_phase = PREFETCH_ENDED;
+    tx->work->prefetch.phase = PREFETCH_ENDED;
     for (unsigned i = c->queued_count; i-- > 0;)
         if (!c->queued[i].writes && c->queued[i].work == tx->work)
             remove_queued_statement(c, i);

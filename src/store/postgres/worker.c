@@ -74,10 +74,10 @@ void postgres_worker_disconnect(struct postgres_worker *w)
 {
     if (!w->conn.pg)
         return;
-    if (w->conn.timed_out)
+    if (w->conn.timed_out && !w->is_standby)
         atomic_fetch_add(&w->pool->silences, 1);
     postgres_conn_close(&w->conn);
-    if (atomic_fetch_sub(&w->pool->connected, 1) == 1) {
+    if (!w->is_standby && atomic_fetch_sub(&w->pool->connected, 1) == 1) {
         atomic_store(&w->pool->unreachable_logged, true);
         log_warn("store: lost all connections to PostgreSQL; reconnecting");
     }
@@ -101,6 +101,8 @@ static void disconnect_if_others_timed_out(struct postgres_worker *w)
 
 bool postgres_worker_connect_with_retry(struct postgres_worker *w, const struct work_item *work)
 {
+    if (w->is_standby)
+        return w->conn.pg;
     disconnect_if_others_timed_out(w);
     while (!w->conn.pg) {
         int64_t left = UNREACHABLE_TIMEOUT_MS - work_item_age_ms(work);
@@ -208,7 +210,7 @@ static struct tx run_transaction_function(struct postgres_worker *w, struct work
     work->log = (struct str){ 0 };
     work->ordered_ids = NULL;
     work->position = 0;
-    work->prefetch_phase = PREFETCH_NOT_BEGUN;
+    work->prefetch.phase = PREFETCH_NOT_BEGUN;
     w->conn.arena = work->arena;
     begin_transaction_of_work_item(w, work);
     work->result = tx_run_work_item(&tx);
@@ -312,6 +314,8 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
             postgres_worker_disconnect(w);
         if (o == ATTEMPT_FINISHED || w->conn.time_limit.is_exceeded)
             return work->result;
+        if (w->is_standby)
+            return ERR_UNAVAILABLE;
         /* After an id conflict (id_order.c) there is no wait, because the next attempt uses a
          * greater id. */
         if (o == ATTEMPT_CONFLICT && !w->conn.ids.conflict)
@@ -322,17 +326,14 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
 
 /* --- reads that may take long --------------------------------------------------------- */
 
-/* Runs a read with a time limit. Returns whether the limit was exceeded and the read must
- * restart. */
-static bool run_read_with_time_limit(struct postgres_worker *w, struct work_item *work,
-                                     enum err *ret)
+bool postgres_worker_run_read_with_time_limit(struct postgres_worker *w, struct work_item *work,
+                                              enum err *ret)
 {
     bool hurry = !w->runs_longest_reads && !work->urgent && !work->is_long;
     struct arena *arena = work->arena;
 
     w->conn.time_limit.is_exceeded = false;
-    if (postgres_worker_connect_with_retry(w, work) &&
-        !postgres_conn_set_timeout(&w->conn, hurry, w->pool->serves))
+    if (postgres_worker_connect_with_retry(w, work) && !postgres_conn_set_timeout(&w->conn, hurry))
         postgres_worker_disconnect(w);
     /* Read the COMMIT of the previous read now, so that it does not count towards the time limit of
      * this read. */
@@ -353,7 +354,7 @@ static void run_long_read(struct postgres_worker *w, struct work_item *work)
 {
     enum err e;
 
-    while (run_read_with_time_limit(w, work, &e)) {
+    while (postgres_worker_run_read_with_time_limit(w, work, &e)) {
         work->is_long = true;
         if (fair_queue_push(&w->pool->long_reads, work))
             return;

@@ -11,7 +11,7 @@
 #include "model/permissions/message_content.h"
 #include "platform/members/members.h"
 
-static enum err read_message_content_intent(struct call *call, bool *ret)
+enum err read_message_content_intent(struct call *call, bool *ret)
 {
     int64_t flags;
     bool found;

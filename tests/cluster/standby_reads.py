@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""standby_reads - tests reads from a streaming standby: they are served from it, never older than the limit,
+with the caller's own writes and the permissions of the primary, and none fails when the standby does."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+
+from cluster_nodes import PATIENCE, Ring, Skip, expect, place_of
+from database_failover import TOOLS, Standby
+from database_restarts import OwnDatabase
+from cases import run_cases
+from process import start_guildhall
+from voice import guild_with
+
+FLAGS = ("--rate-limits", "off")
+
+
+class Scene(Ring):
+    """Two nodes and a standby. Ada owns a guild of which Bob is a member."""
+
+    def __init__(self, executable, standby, lag_ms):
+        self.standby, self.lag_ms = standby, lag_ms
+        super().__init__(executable, nodes=2, flags=FLAGS,
+                         world={"users": [{"username": "ada"}, {"username": "bob"}],
+                                "guilds": [guild_with("Hall", "ada", ["bob"])]})
+        self.ada, self.bob = (self.client(1, token) for token in self.tokens)
+        self.guild, self.channel = place_of(self.ada)
+
+    def command(self, node):
+        where = f"host={self.standby.folder} dbname={self.standby.where['dbname']} user={self.standby.where['user']}"
+        return [*super().command(node), "--store-standby", f"{where} options=-csearch_path={self.schema}",
+                "--store-standby-lag", str(self.lag_ms)]
+
+    def on_standby(self, text):
+        self.standby.run("psql", "-qX", "-h", self.standby.folder, "-U", self.standby.where["user"], "-c", text,
+                         self.standby.where["dbname"])
+
+    def reads(self):
+        return self.metric(1, "guildhall_standby_reads_total")
+
+    def read_until_from_standby(self, client, path):
+        """Repeats a read until the standby answers it; returns the answer."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            before = self.reads()
+            status, answer = client.call("GET", path)
+            expect(status == 200, f"{path}: {status} {answer}")
+            if self.reads() > before:
+                return answer
+            expect(time.monotonic() < deadline, f"{path} is never read from the standby")
+            time.sleep(0.05)
+
+    def write(self, client, method, path, body=None):
+        status, answer = client.call(method, path, body)
+        expect(status in (200, 201, 204), f"{method} {path}: {status} {answer}")
+        return answer
+
+    def found(self, client, word):
+        status, answer = client.call("GET", f"/guilds/{self.guild}/messages/search?content={word}")
+        expect(status == 200, f"search: {status} {answer}")
+        return answer["total_results"]
+
+    def log(self, node):
+        return os.pread(self.servers[node].log.fileno(), 1 << 24, 0).decode(errors="replace")
+
+    def wait_log(self, node, words):
+        deadline = time.monotonic() + PATIENCE
+        while words not in self.log(node):
+            expect(time.monotonic() < deadline, f"the log does not say: {words}")
+            time.sleep(0.05)
+
+
+def with_standby(case, lag_ms):
+    def run_case(executable):
+        if not TOOLS:
+            raise Skip("PostgreSQL is not available")
+        with OwnDatabase():
+            standby = Standby(os.environ[OwnDatabase.name])
+            try:
+                with Scene(executable, standby, lag_ms) as scene:
+                    scene.wait_metric("guildhall_standby_used", 1)
+                    case(scene)
+            finally:
+                standby.close()
+    run_case.__name__ = case.__name__
+    return run_case
+
+
+def marked_routes_are_read_from_the_standby(scene):
+    scene.write(scene.ada, "POST", f"/channels/{scene.channel}/messages", {"content": "needle"})
+    deadline = time.monotonic() + PATIENCE
+    while not scene.found(scene.bob, "needle"):
+        expect(time.monotonic() < deadline, "the message is not found")
+        time.sleep(0.05)
+    old = (int(time.time() * 1000) - 1420070400000 - 120000) << 22
+    for path in (f"/guilds/{scene.guild}/messages/search?content=needle",
+                 f"/guilds/{scene.guild}/members/search?query=b", f"/guilds/{scene.guild}/audit-logs",
+                 f"/guilds/{scene.guild}/roles/member-counts", f"/guilds/{scene.guild}/bans",
+                 f"/guilds/{scene.guild}/prune?days=7", f"/channels/{scene.channel}/messages?before={old}"):
+        scene.read_until_from_standby(scene.ada, path)
+    before = scene.reads()
+    for path in (f"/channels/{scene.channel}/messages", f"/channels/{scene.channel}/messages?after={old}",
+                 f"/channels/{scene.channel}/messages?around={old}",
+                 f"/channels/{scene.channel}/messages?before={old + (300000 << 22)}",
+                 f"/guilds/{scene.guild}", f"/guilds/{scene.guild}/channels"):
+        status, answer = scene.ada.call("GET", path)
+        expect(status == 200, f"{path}: {status} {answer}")
+    expect(scene.reads() == before, "a read that must be current was sent to the standby")
+
+
+def own_writes_are_visible_at_once(scene):
+    path = f"/guilds/{scene.guild}/members/search?query="
+    for at in range(40):
+        if at == 20:
+            scene.on_standby("select pg_wal_replay_pause()")
+        scene.write(scene.bob, "PATCH", f"/guilds/{scene.guild}/members/@me", {"nick": f"nick{at:02}"})
+        status, answer = scene.bob.call("GET", f"{path}nick{at:02}")
+        expect(status == 200 and len(answer) == 1, f"bob does not find his name number {at}: {answer}")
+    scene.on_standby("select pg_wal_replay_resume()")
+    expect(len(scene.read_until_from_standby(scene.bob, f"{path}nick39")) == 1, "the standby lacks the last name")
+
+
+def standby_that_is_behind_is_not_read(scene):
+    path = f"/guilds/{scene.guild}/members/search?query=late"
+    scene.on_standby("select pg_wal_replay_pause()")
+    scene.write(scene.bob, "PATCH", f"/guilds/{scene.guild}/members/@me", {"nick": "late"})
+    wrote = time.monotonic()
+    while True:
+        status, answer = scene.ada.call("GET", path)
+        expect(status == 200, f"{status} {answer}")
+        if answer:
+            break
+        expect(time.monotonic() - wrote < PATIENCE, "the primary is never read")
+        time.sleep(0.01)
+    scene.wait_metric("guildhall_standby_used", 0)
+    before = scene.reads()
+    expect(scene.ada.call("GET", path)[1], "an old answer after a current one")
+    expect(scene.reads() == before, "a standby that is too old was read")
+    scene.wait_log(1, "the standby is not used (it is too far behind)")
+    scene.on_standby("select pg_wal_replay_resume()")
+    scene.wait_metric("guildhall_standby_used", 1)
+    expect(scene.read_until_from_standby(scene.ada, path), "the standby does not have the name")
+    expect(scene.log(1).count("the standby is not used") == 1, "more than one line says that the standby is behind")
+
+
+def revoked_permissions_end_at_once(scene):
+    secret = scene.write(scene.ada, "POST", f"/guilds/{scene.guild}/channels", {"name": "secret"})["id"]
+    role = scene.write(scene.ada, "POST", f"/guilds/{scene.guild}/roles", {"name": "auditor", "permissions": "128"})["id"]
+    bob = scene.bob.call("GET", "/users/@me")[1]["id"]
+    scene.write(scene.ada, "PUT", f"/guilds/{scene.guild}/members/{bob}/roles/{role}")
+    scene.write(scene.ada, "POST", f"/channels/{secret}/messages", {"content": "needle"})
+    search, audit = f"/guilds/{scene.guild}/messages/search?content=needle", f"/guilds/{scene.guild}/audit-logs"
+    deadline = time.monotonic() + PATIENCE
+    while not scene.read_until_from_standby(scene.bob, search)["total_results"]:
+        expect(time.monotonic() < deadline, "the standby does not find the message")
+    scene.read_until_from_standby(scene.bob, audit)
+    scene.on_standby("select pg_wal_replay_pause()")
+    scene.read_until_from_standby(scene.bob, search)  # the standby is used although its replay is paused
+    scene.write(scene.ada, "PUT", f"/channels/{secret}/permissions/{scene.guild}",
+                {"type": 0, "allow": "0", "deny": str(1 << 10)})
+    before = scene.reads()
+    expect(scene.found(scene.bob, "needle") == 0, "bob finds a message of a channel that he no longer sees")
+    expect(scene.reads() > before, "the search was not sent to the standby")
+    scene.write(scene.ada, "DELETE", f"/guilds/{scene.guild}/members/{bob}/roles/{role}")
+    status, answer = scene.bob.call("GET", audit)
+    expect(status == 403, f"the audit log without the permission: {status} {answer}")
+    scene.write(scene.ada, "DELETE", f"/guilds/{scene.guild}/members/{bob}")
+    status, answer = scene.bob.call("GET", search)
+    expect(status in (403, 404), f"search of a person who was kicked: {status} {answer}")
+    scene.on_standby("select pg_wal_replay_resume()")
+
+
+class Reader(threading.Thread):
+    """Reads until stopped; records failures and the longest time."""
+
+    def __init__(self, scene):
+        super().__init__(daemon=True)
+        self.path = f"/guilds/{scene.guild}/members/search?query=b"
+        self.client, self.ending, self.count, self.failed, self.longest = scene.client(1, scene.tokens[0]), False, 0, [], 0
+        self.start()
+
+    def run(self):
+        while not self.ending:
+            began = time.monotonic()
+            status, answer = self.client.call("GET", self.path)
+            self.longest = max(self.longest, time.monotonic() - began)
+            self.count += 1
+            if status != 200 or len(answer) != 1:
+                self.failed.append((status, answer))
+
+
+def processes_of(standby):
+    with open(os.path.join(standby.data, "postmaster.pid"), encoding="ascii") as f:
+        first = f.readline().strip()
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", first], capture_output=True, text=True, check=False)
+    return [int(first), *map(int, children.stdout.split())]
+
+
+def no_read_fails_without_the_standby(scene):
+    readers = [Reader(scene) for _ in range(3)]
+    expect(scene.read_until_from_standby(scene.ada, readers[0].path), "bob is not found")
+    scene.standby.run("pg_ctl", "-D", scene.standby.data, "-m", "immediate", "-s", "-w", "stop")
+    scene.wait_metric("guildhall_standby_used", 0)
+    scene.standby.start()
+    scene.wait_metric("guildhall_standby_used", 1)
+    scene.read_until_from_standby(scene.ada, readers[0].path)
+    stopped = processes_of(scene.standby)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        scene.wait_metric("guildhall_standby_used", 0)
+        counts = [reader.count for reader in readers]
+        deadline = time.monotonic() + PATIENCE
+        while any(reader.count <= before + 1 for reader, before in zip(readers, counts)):
+            expect(time.monotonic() < deadline, "reads hang with the standby")
+            time.sleep(0.02)
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    scene.wait_metric("guildhall_standby_used", 1)
+    for reader in readers:
+        reader.ending = True
+        reader.join(PATIENCE)
+        expect(not reader.failed, f"reads failed: {reader.failed[:3]}")
+    print(f"{sum(r.count for r in readers)} reads, none failed, the longest took {max(r.longest for r in readers):.1f} s; "
+          f"{scene.reads():.0f} of the standby, {scene.metric(1, 'guildhall_standby_fallbacks_total'):.0f} repeated")
+
+
+def primary_is_not_used_as_its_own_standby(scene):
+    for where, why in ((scene.store, "it is not a standby"),
+                       (f"{scene.database} options=-csearch_path=pg_catalog", "it has another database")):
+        scene.servers[2].kill()
+        scene.servers[2] = start_guildhall(scene.executable, os.path.join(scene.folder, "data"),
+                                           *Ring.command(scene, 2), "--store-standby", where)
+        scene.wait_log(2, f"the standby is not used ({why}")
+        expect(scene.metric(2, "guildhall_standby_used") == 0, "the primary is used as a standby")
+
+
+if __name__ == "__main__":
+    run_cases("cluster/standby_reads", [with_standby(case, lag_ms) for case, lag_ms in (
+        (marked_routes_are_read_from_the_standby, 2000), (own_writes_are_visible_at_once, 2000),
+        (standby_that_is_behind_is_not_read, 1000), (revoked_permissions_end_at_once, 60000),
+        (no_read_fails_without_the_standby, 2000), (primary_is_not_used_as_its_own_standby, 2000))])
