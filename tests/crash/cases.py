@@ -40,10 +40,12 @@ def run_case(case, executable):
 
 
 def run_cases(group, cases):
-    """The main function; its argument is the server's executable."""
-    if len(sys.argv) != 2 or not os.access(sys.argv[1], os.X_OK):
-        sys.exit(f"usage: {sys.argv[0]} GUILDHALL")
+    """The main function. Its arguments are the server's executable, and words: then it runs the cases with
+    one of them in their names."""
+    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
+        sys.exit(f"usage: {sys.argv[0]} GUILDHALL [WORD...]")
     executable = os.path.abspath(sys.argv[1])
+    cases = [c for c in cases if not sys.argv[2:] or any(word in c.__name__ for word in sys.argv[2:])]
     print(f"[==========] {group}: Running {len(cases)} test(s).", flush=True)
     results = [run_case(case, executable) for case in cases]
     print(f"[==========] {group}: {len(cases)} test(s) run.")

@@ -279,6 +279,14 @@ static bool is_sent_by_channel_visibility(const struct session *s, const struct 
            (n->type == EVENT_CHANNEL_CREATE || n->type == EVENT_CHANNEL_DELETE);
 }
 
+/* Sends the guild as it is now: the session has missed the later events of the guild, because it
+ * had no subscription of it. */
+static void send_guild_that_was_joined_meanwhile(const struct event_delivery *d, struct session *s)
+{
+    if (session_shard_has_guild(s, d->routing->guild.id))
+        gateway_upcalls.guild_join(s, d->routing->guild.id, session_receives_event(d, s));
+}
+
 void deliver_missed_event_to_session(struct session *s, struct gateway_event *n)
 {
     bool own = n->to.kind == AUDIENCE_SESSION;
@@ -295,6 +303,10 @@ void deliver_missed_event_to_session(struct session *s, struct gateway_event *n)
     }
     if (subscription_snapshot_includes_event(&d, seat))
         return;
+    if (n->type == EVENT_GUILD_CREATE && n->to.kind == AUDIENCE_USER) {
+        send_guild_that_was_joined_meanwhile(&d, s);
+        return;
+    }
     deliver_event_to_subscription(&d, seat);
     if (n->to.kind == AUDIENCE_USER)
         update_session_guilds(&d, s);
