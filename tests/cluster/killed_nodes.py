@@ -323,6 +323,33 @@ def post(client, channel, texts):
         expect(status == 200, f"{text}: {status} {answer}")
 
 
+def entries_are_read_only_for_sessions_that_need_them(executable):
+    with Ring(executable, nodes=2, world=TWO_GUILDS, flags=["--rate-limits", "off"]) as ring:
+        _, bob, cyd = ring.tokens
+        places = {token: place_of(ring.client(2, token))[1] for token in (bob, cyd)}
+        ports = {token: [ring.servers[1].port] for token in (bob, cyd)}
+        sessions = {token: Lasting(lambda token=token: list(ports[token]), token) for token in (bob, cyd)}
+        wait_owner_rows(ring, 2)
+        for token in (bob, cyd):
+            ports[token].clear()
+        ring.servers[1].kill()
+        few, many = [f"few{i}" for i in range(5)], [f"many{i}" for i in range(300)]
+        post(ring.client(2, cyd), places[cyd], many[:200])
+        post(ring.client(2, bob), places[bob], few)
+        post(ring.client(2, cyd), places[cyd], many[200:])
+        decoded = []
+        for token, texts in ((bob, few), (cyd, many)):
+            ports[token].append(ring.servers[2].port)
+            sessions[token].wait_for(texts[-1])
+            expect(sessions[token].contents() == texts and not sessions[token].anew, "a session did not resume exactly")
+            decoded.append(ring.metric(2, "guildhall_missed_log_rows_total"))
+        print(f"{decoded[0]:.0f} rows were decoded for 5 missed messages, {decoded[1]:.0f} in all")
+        expect(decoded[0] < 50, f"{decoded[0]:.0f} rows were decoded for 5 missed messages")
+        expect(305 <= decoded[1] < 355, f"{decoded[1]:.0f} rows were decoded for 305 missed messages")
+        for session in sessions.values():
+            session.close()
+
+
 def session_that_joined_a_guild_meanwhile_receives_its_events(executable):
     """The node is stopped, so the session is stored; its list of guilds is that of before."""
     with Ring(executable, nodes=2, world=TWO_GUILDS, flags=["--rate-limits", "off"]) as ring:
@@ -362,6 +389,7 @@ if __name__ == "__main__":
         many_missed_events_are_replayed_once_and_in_order,
         session_identifies_again_if_its_permissions_changed_meanwhile,
         sessions_that_missed_the_same_events_share_the_decoded_log,
+        entries_are_read_only_for_sessions_that_need_them,
         session_that_joined_a_guild_meanwhile_receives_its_events,
     ] + ([
         sessions_of_a_killed_node_resume_on_other_nodes_with_nats,

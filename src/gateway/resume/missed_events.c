@@ -2,9 +2,10 @@
  *
  * The rows of the event log are decoded on the thread that reads them, off the event loops. They
  * are decoded once for all sessions of the node (log_page_cache.h): 600 sessions that miss 1,500
- * events each share 12 pages. For each session, only the event numbers are compared with the
- * session's missed range. If rows are deleted from the log between the reads of two pages, an event
- * may be lost, so the session is invalid. */
+ * events each share 12 pages. Rows of guilds and users in which no resuming session is interested
+ * are not read. For each session, only the event numbers and audiences are compared with the
+ * session's missed range and interest. If rows are deleted from the log between the reads of two
+ * pages, an event may be lost, so the session is invalid. */
 #include "gateway/resume/missed_events.h"
 
 #include "base/clock.h"
@@ -74,6 +75,19 @@ static void add_decoded_event(void *arg, struct gateway_event *n)
     event_log_page_add_event(d->page, n);
 }
 
+/* Adds an unread entry in place of a row that was not read. Returns false if it is malformed. */
+static bool add_unread_entry(const struct event_log_row *row, struct event_log_page *ret)
+{
+    struct log_entry_address a;
+
+    if (!log_recipients_decode(row->recipients, &a))
+        return false;
+    struct gateway_event *n = unread_log_entry_new(row->position, a.events, a.keys, a.count);
+    n->number = ((uint64_t)row->position << EVENT_NUMBER_BITS) + a.events;
+    event_log_page_add_event(ret, n);
+    return true;
+}
+
 /* Decodes event log rows. Returns false if a row is malformed. */
 static bool decode_event_log_rows(const struct list *list, struct event_log_page *ret)
 {
@@ -85,8 +99,10 @@ static bool decode_event_log_rows(const struct list *list, struct event_log_page
     for (size_t i = 0; i < list->count && ok; i++) {
         struct log_entry frame;
 
-        if (!rows[i].body.n)
+        if (!rows[i].body.n) { /* the transaction was aborted, or the row was not read */
+            ok = !rows[i].recipients.n || add_unread_entry(&rows[i], ret);
             continue;
+        }
         arena_reset(arena);
         ok = log_entry_decode(rows[i].body, arena, &frame);
         decoder.number = (uint64_t)rows[i].position << EVENT_NUMBER_BITS;
@@ -123,29 +139,44 @@ static bool read_cached_pages(struct missed_event_range *m, struct missed_events
                               struct log_page_cache *cache)
 {
     int64_t now_ms = clock_steady_ms();
+    struct log_part_set unread;
 
     m->page_last = m->at;
     while (m->page_last < m->last) {
         int64_t page = page_of_position(m->page_last + 1), last = last_position_in_page(m, page);
 
-        if (!event_log_page_cache_visit_events(cache, page, last, now_ms, collect_missed_event, t))
+        if (event_log_page_cache_visit_events(cache, page, m->page_last, last, m->interest, now_ms,
+                                              collect_missed_event, t, &unread) != LOG_PAGE_VISITED)
             break;
         m->page_last = last;
     }
     return m->page_last > m->at;
 }
 
-/* Reads and decodes the log rows after `after`, up to `last`, which are in one page. *ret is NULL
- * if a row is malformed. */
+static size_t count_read_rows(const struct list *list)
+{
+    const struct event_log_row *rows = list->items;
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        count += rows[i].body.n > 0;
+    return count;
+}
+
+/* Reads and decodes the log rows of these parts after `after`, up to `last`, which are in one page.
+ * *ret is NULL if a row is malformed. */
 static enum err read_decoded_page(struct gateway *g, struct tx *tx, int64_t after, int64_t last,
-                                  struct event_log_page **ret, struct list *ret_rows)
+                                  const struct log_part_set *parts, struct event_log_page **ret,
+                                  struct list *ret_rows)
 {
     *ret = NULL;
     *ret_rows = (struct list){ 0 };
-    enum err e = read_event_log_page(tx, after, last, LOG_PAGE_POSITIONS, ret_rows);
+    enum err e = read_event_log_page_of_parts(
+        tx, after, last, LOG_PAGE_POSITIONS,
+        str_slice((const char *)parts->bits, sizeof parts->bits), ret_rows);
     if (e)
         return e;
-    atomic_fetch_add(&g->count.missed_log_rows, ret_rows->count);
+    atomic_fetch_add(&g->count.missed_log_rows, count_read_rows(ret_rows));
     struct event_log_page *page = event_log_page_new(page_of_position(last), after, last);
     if (decode_event_log_rows(ret_rows, page))
         *ret = page;
@@ -160,18 +191,37 @@ static int64_t first_position_of_page(int64_t page)
     return page ? page * LOG_PAGE_POSITIONS : 1;
 }
 
-/* Reads the rows of a page up to `last` that are not in the cache yet, and caches them. `last` must
- * have been delivered on this node. The page is not cached if a row is malformed. */
-static enum err read_page_into_cache(struct gateway *g, struct tx *tx, int64_t last)
+/* Does nothing: the events are read later. */
+static void skip_event(void *arg, struct gateway_event *n)
+{
+    (void)arg, (void)n;
+}
+
+/* Reads the rows of a page up to `last` that a session needs and that are not in the cache yet, and
+ * caches them. `last` must have been delivered on this node. The page is not cached if a row is
+ * malformed. */
+static enum err read_page_into_cache(struct gateway *g, struct tx *tx, int64_t last,
+                                     const struct session_interest *interest)
 {
     int64_t page = page_of_position(last), before = first_position_of_page(page) - 1;
     int64_t cached = event_log_page_cache_last_position(g->log_pages, page);
+    struct log_part_set parts = interest->parts;
     struct event_log_page *read;
     struct list rows;
 
-    if (cached >= last)
-        return OK;
-    enum err e = read_decoded_page(g, tx, cached > before ? cached : before, last, &read, &rows);
+    if (cached > before) {
+        int64_t end = cached < last ? cached : last;
+        bool complete = event_log_page_cache_visit_events(g->log_pages, page, before, end, interest,
+                                                          clock_steady_ms(), skip_event, NULL,
+                                                          &parts) == LOG_PAGE_VISITED;
+        if (complete && cached >= last)
+            return OK;
+        if (complete)
+            before = cached;
+        if (cached < last)
+            parts = interest->parts;
+    }
+    enum err e = read_decoded_page(g, tx, before, last, &parts, &read, &rows);
     if (!e && read)
         event_log_page_cache_insert(g->log_pages, read, clock_steady_ms());
     return e;
@@ -196,34 +246,21 @@ enum err read_missed_events_page(struct missed_event_range *m, struct session_tr
     bool whole = first && first <= page_first && m->page_last <= m->settled;
     bool deleted = missed_events_are_deleted_from_log(m, first);
     if (!e && whole && !deleted)
-        e = read_page_into_cache(h->to->gateway, tx, m->page_last);
+        e = read_page_into_cache(h->to->gateway, tx, m->page_last, m->interest);
     if (!e && whole && !deleted && read_cached_pages(m, &taker, cache))
         return OK;
     m->page_last = last_position_in_page(m, number);
     if (!e)
-        e = read_decoded_page(h->to->gateway, tx, m->at, m->page_last, &page, &rows);
+        e = read_decoded_page(h->to->gateway, tx, m->at, m->page_last, &m->interest->parts, &page,
+                              &rows);
     if (e)
         return e;
     m->failed = deleted || !page;
-    for (size_t i = 0; page && i < page->count; i++)
-        collect_missed_event(&taker, page->events[i]);
+    if (page)
+        event_log_page_visit_events(page, m->at, m->page_last, m->interest, collect_missed_event,
+                                    &taker);
     event_log_page_free(page);
     return OK;
-}
-
-/* Passes the events of one log position to a function. */
-struct position_reader {
-    int64_t position;
-    void (*take)(void *arg, struct gateway_event *n);
-    void *arg;
-};
-
-static void take_event_of_position(void *arg, struct gateway_event *n)
-{
-    const struct position_reader *p = arg;
-
-    if ((int64_t)(n->number >> EVENT_NUMBER_BITS) == p->position)
-        p->take(p->arg, n);
 }
 
 static bool rows_include_position(const struct list *list, int64_t position)
@@ -237,33 +274,35 @@ static bool rows_include_position(const struct list *list, int64_t position)
 }
 
 enum err read_events_of_log_position(struct gateway *g, struct tx *tx, int64_t position,
-                                     int64_t settled,
+                                     int64_t settled, const struct session_interest *interest,
                                      void (*take)(void *arg, struct gateway_event *n), void *arg,
                                      bool *ret_found)
 {
-    struct position_reader reader = { position, take, arg };
     int64_t number = page_of_position(position), page_end = (number + 1) * LOG_PAGE_POSITIONS - 1;
     int64_t first = 0, end = 0;
     struct event_log_page *page = NULL;
+    struct log_part_set unread;
     struct list rows;
 
     *ret_found = true;
-    if (event_log_page_cache_visit_events(g->log_pages, number, position, clock_steady_ms(),
-                                          take_event_of_position, &reader))
+    if (event_log_page_cache_visit_events(g->log_pages, number, position - 1, position, interest,
+                                          clock_steady_ms(), take, arg,
+                                          &unread) == LOG_PAGE_VISITED)
         return OK;
     enum err e = read_event_log_range(tx, &first, &end);
     if (!e && first && first <= first_position_of_page(number))
-        e = read_page_into_cache(g, tx, page_end < settled ? page_end : settled);
-    if (!e && event_log_page_cache_visit_events(g->log_pages, number, position, clock_steady_ms(),
-                                                take_event_of_position, &reader))
+        e = read_page_into_cache(g, tx, page_end < settled ? page_end : settled, interest);
+    if (!e && event_log_page_cache_visit_events(g->log_pages, number, position - 1, position,
+                                                interest, clock_steady_ms(), take, arg,
+                                                &unread) == LOG_PAGE_VISITED)
         return OK;
     if (!e)
-        e = read_decoded_page(g, tx, position - 1, position, &page, &rows);
+        e = read_decoded_page(g, tx, position - 1, position, &interest->parts, &page, &rows);
     if (e)
         return e;
     *ret_found = page && rows_include_position(&rows, position);
-    for (size_t i = 0; page && i < page->count; i++)
-        take_event_of_position(&reader, page->events[i]);
+    if (page)
+        event_log_page_visit_events(page, position - 1, position, interest, take, arg);
     event_log_page_free(page);
     return OK;
 }

@@ -2,6 +2,7 @@
 #ifndef GATEWAY_RESUME_MISSED_EVENTS_H
 #define GATEWAY_RESUME_MISSED_EVENTS_H
 
+#include "gateway/resume/session_interest.h"
 #include "gateway/resume/session_transfer.h"
 
 /* A range of the event log that a session missed, and the progress of reading it. */
@@ -16,7 +17,8 @@ struct missed_event_range {
     /* Also read events that were already sent, for recovered_session_can_continue. */
     bool with_seen;
     bool begun, failed;
-    int64_t page_last; /* last log position in the page that was read last */
+    const struct session_interest *interest; /* the guilds and the account of the session */
+    int64_t page_last;                       /* last log position in the page that was read last */
     /* Number of missed events found in the pages before the page that was read last. */
     size_t before;
 };
@@ -25,7 +27,8 @@ struct missed_event_range missed_event_range_init(uint64_t seen, uint64_t last, 
 /* Returns whether some rows of the range were already deleted from the event log. `first` is the
  * first position of the log, or 0 if the log is empty. */
 bool missed_events_are_deleted_from_log(const struct missed_event_range *m, int64_t first);
-/* Adds the events of one page to h->missed. Runs in a read transaction, on any thread. */
+/* Adds the events of one page that the session may need to h->missed. Runs in a read transaction,
+ * on any thread. */
 enum err read_missed_events_page(struct missed_event_range *m, struct session_transfer *h,
                                  struct tx *tx);
 /* missed_events_have_next_page returns after each page whether another page must be read.
@@ -33,11 +36,11 @@ enum err read_missed_events_page(struct missed_event_range *m, struct session_tr
 bool missed_events_have_next_page(struct missed_event_range *m, const struct session_transfer *h);
 bool missed_events_are_complete(const struct missed_event_range *m);
 
-/* Calls take(arg, event) for each event of a log position, up to `settled`: the last position that
- * this node has delivered. *ret_found is false if the log does not have the position, or if its
- * page is malformed. Runs in a read transaction, on any thread. */
+/* Calls take(arg, event) for each event of a log position that the session may need. `settled` is
+ * the last position that this node has delivered. *ret_found is false if the log does not have the
+ * position, or if its page is malformed. Runs in a read transaction, on any thread. */
 enum err read_events_of_log_position(struct gateway *g, struct tx *tx, int64_t position,
-                                     int64_t settled,
+                                     int64_t settled, const struct session_interest *interest,
                                      void (*take)(void *arg, struct gateway_event *n), void *arg,
                                      bool *ret_found);
 

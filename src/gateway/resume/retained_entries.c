@@ -60,14 +60,20 @@ static void add_event_of_entry(void *arg, struct gateway_event *n)
 enum err session_transfer_read_unread_log_entries(struct session_transfer *h, struct tx *tx)
 {
     struct unread_log_entries_of_session_transfer *u = &h->unread;
+    struct session_interest interest;
     enum err e = OK;
+
+    session_interest_init(&interest, h->resumption->authentication.caller.id);
+    for (size_t i = 0; i < h->guild_count; i++)
+        session_interest_add_guild(&interest, h->guild_setups[i].guild_id);
 
     event_list_remove_all(&u->events); /* the store may run this function again */
     u->complete = true;
     for (size_t i = 0; i < u->entries.count && !e && u->complete; i++)
         e = read_events_of_log_position(h->to->gateway, tx,
                                         unread_entry_position(u->entries.items[i]), u->settled,
-                                        add_event_of_entry, &u->events, &u->complete);
+                                        &interest, add_event_of_entry, &u->events, &u->complete);
+    session_interest_clear(&interest);
     return e;
 }
 

@@ -61,6 +61,7 @@ struct session_request {
     /* Number of the last event that this loop had begun when it began to retain events. */
     uint64_t begun;
     struct missed_event_range missed; /* range of the event log after `seen`, up to `begun` */
+    struct session_interest interest; /* used while the missed events are read */
     unsigned reads;                   /* number of store reads so far */
     /* reading: a store read is running. reply_received: a reply came since the read began. */
     bool reading, reply_received;
@@ -295,6 +296,7 @@ static void session_request_end(struct session_request *q)
         session_transfer_deserialize(h, bytes, SESSION_RECOVERED);
     registry_set_loop_of_arriving_session(h->to->gateway, h->resumption->number, NULL);
     buf_clear(&q->copy);
+    session_interest_clear(&q->interest);
     map_clear(&q->without_copy);
     mem_free(q);
     session_transfer_finish_on_target_loop(h);
@@ -340,6 +342,9 @@ static void begin_reading_missed_events(struct session_request *q)
     q->reading = true;
     buf_init(&q->copy, q->bytes.n);
     buf_add_str(&q->copy, q->bytes);
+    q->missed.interest = &q->interest;
+    serialized_session_read_interest(q->bytes, q->transfer->resumption->authentication.caller.id,
+                                     &q->interest);
     begin_missed_events_page_read(q);
 }
 

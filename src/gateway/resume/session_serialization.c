@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/serial.h"
 #include "gateway/member_lists/lists.h"
+#include "gateway/resume/session_interest.h"
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/session.h"
@@ -207,6 +208,22 @@ bool serialized_session_read_last_sent_event(struct str bytes, uint64_t *ret)
     deserialize_u64(&r);
     *ret = deserialize_u64(&r);
     return !r.bad;
+}
+
+void serialized_session_read_interest(struct str bytes, snowflake user_id,
+                                      struct session_interest *ret)
+{
+    struct serialized_data_reader r = { .rest = bytes };
+
+    session_interest_init(ret, user_id);
+    deserialize_slice_of_bytes(&r, sizeof SESSION_MAGIC);
+    deserialize_bytes(&r);
+    for (size_t i = 0; i < SESSION_NUMBERS; i++)
+        deserialize_u64(&r);
+    deserialize_bytes(&r); /* skip the presence and the name of the client */
+    deserialize_bytes(&r);
+    for (size_t count = deserialize_element_count(&r, 8); count && !r.bad; count--)
+        session_interest_add_guild(ret, deserialize_u64(&r));
 }
 
 static void deserialize_session_numbers(struct serialized_data_reader *r, struct session *s)

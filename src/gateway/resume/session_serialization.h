@@ -38,6 +38,11 @@ void serialize_recovered_session(const struct found_journal_session *entry, uint
 /* Reads from a serialised session the number of the last event that was sent to it. */
 bool serialized_session_read_last_sent_event(struct str bytes, uint64_t *ret);
 
+struct session_interest;
+/* Sets ret, which the caller clears, to the interest of a serialised session of the account. */
+void serialized_session_read_interest(struct str bytes, snowflake user_id,
+                                      struct session_interest *ret);
+
 /* Creates a session that is in no list and has no subscriptions; the caller must call
  * session_attach_to_loop next. Returns NULL if the bytes are malformed, or belong to another
  * session or account. */

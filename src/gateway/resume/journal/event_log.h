@@ -9,7 +9,8 @@
 
 struct event_log_row {
     int64_t position;
-    struct str body;
+    struct str body; /* empty if the transaction was aborted, or if the row was not selected */
+    struct str recipients; /* see cluster/log_address.h; empty if all nodes need the row */
 };
 
 /* Reads the first and the last position of the event log; both are 0 if it is empty. */
@@ -20,5 +21,9 @@ enum err read_event_log_positions(struct tx *tx, int64_t from, int64_t limit, st
  */
 enum err read_event_log_page(struct tx *tx, int64_t after, int64_t last, int64_t limit,
                              struct list *ret);
+/* The same, but the bodies only of rows that have one of the parts: a set as in
+ * interest_set_copy_nats_parts. On SQLite, which stores no recipients, all bodies. */
+enum err read_event_log_page_of_parts(struct tx *tx, int64_t after, int64_t last, int64_t limit,
+                                      struct str parts, struct list *ret);
 
 #endif
