@@ -15,7 +15,9 @@ from session_moves import Scene, people
 from server_restart import LONG
 from cases import run_cases
 
-KILLS = 20 if LONG else 2
+# How often a node is killed, and the seconds between two kills.
+KILLS = int(os.environ.get("GUILDHALL_TEST_KILLS", "20" if LONG else "2"))
+PAUSE = float(os.environ.get("GUILDHALL_TEST_PAUSE", "0.3"))
 # Limit for op 9, which is sent within one second on an idle machine. `make test` runs this next to
 # other tests, so it has no limit there.
 REFUSAL_SECONDS = 2 if LONG else PATIENCE
@@ -98,7 +100,7 @@ def sessions_resume_after_the_machine_of_their_node_is_lost(executable):
     with lab.ring:
         for turn in range(KILLS):
             node = 1 + turn % 3
-            time.sleep(0.3)
+            time.sleep(PAUSE)
             lab.lose(node)
             if turn % 2:
                 lab.start(node)  # an empty machine replaces it before its clients reconnect
