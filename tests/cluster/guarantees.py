@@ -192,9 +192,10 @@ def exclusive_node_and_duplicate_node_number_are_refused(executable):
         done = subprocess.run(command + ["--bus", "mqtt://x"], capture_output=True, text=True,
                               timeout=PATIENCE)
         expect(done.returncode == 1 and "bus must be off, poll, or nats://" in done.stderr, done.stderr)
-        done = subprocess.run(command[:-2] + ["--bus", "poll"], capture_output=True, text=True,
-                              timeout=PATIENCE)
-        expect(done.returncode == 1 and "bus requires store" in done.stderr, done.stderr)
+        for flags, words in ((["--bus", "poll"], "bus requires store"),
+                             (["--store-standby", ring.store], "store-standby requires store")):
+            done = subprocess.run(command[:-2] + flags, capture_output=True, text=True, timeout=PATIENCE)
+            expect(done.returncode == 1 and words in done.stderr, done.stderr)
         expect(ring.client(1, ring.tokens[0]).call("GET", "/users/@me")[0] == 200, "the first")
 
 
