@@ -63,9 +63,9 @@ const struct exported_table exported_table_list[] = {
           "id > $2 order by id limit $3"),
       NULL },
     { "messages", "&id\t&channel_id\t$content\t$embeds\t@edited_at",
-      SQL_TEXT(
-          "select id, channel_id, content, embeds, edited_at from messages where author_id = $1 and "
-          "id > $2 order by id limit $3"),
+      SQL_TEXT("select m.id, m.channel_id, m.content, m.embeds, m.edited_at from (select id from "
+               "authored_messages where author_id = $1 and id > $2 order by id limit $3) a "
+               "join messages m on m.id = a.id order by m.id"),
       NULL },
     { "avatars", "&id\t$hash",
       SQL_TEXT(
@@ -80,7 +80,8 @@ const struct exported_table exported_table_list[] = {
     { "attachments", "&message_id\t$filename\t&id",
       SQL_TEXT(
           "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "
-          "from (select id from messages where author_id = $1 and id > $2 and attachment_count > 0 "
+          "from (select id from authored_messages where author_id = $1 and id > $2 and exists (select "
+          "1 from messages w where w.id = authored_messages.id and w.attachment_count > 0) "
           "order by id limit $3) m join attachments a on a.message_id = m.id order by m.id, a.id"),
       "attachment" },
     { "reports", "&id\t&message_id\t$reason\t$comment\t@closed_at",

@@ -116,13 +116,15 @@ static struct prune_progress prune_progress_from_request(const struct call *call
     "(select user_id, joined_at from members where guild_id = $1 and user_id > " after_ " " \
     "order by user_id limit " limit_ ") m"
 /* SQL condition: member m (account u) may be removed and has not been active since time $2. */
-#define IS_INACTIVE                                                                           \
-    "m.joined_at < $2 and u.bot = 0 and m.user_id <> $3 and m.user_id <> $4 "                 \
-    "and not exists (select 1 from tokens t where t.user_id = m.user_id and "                 \
-    "(t.created_at >= $2 or t.last_used_at >= $2)) "                                          \
-    "and not exists (select 1 from messages x where x.author_id = m.user_id and x.id >= $5) " \
-    "and not exists (select 1 from member_roles h join roles r on r.id = h.role_id "          \
-    "where h.guild_id = $1 and h.user_id = m.user_id and (r.position >= $7 or "               \
+#define IS_INACTIVE                                                                      \
+    "m.joined_at < $2 and u.bot = 0 and m.user_id <> $3 and m.user_id <> $4 "            \
+    "and not exists (select 1 from tokens t where t.user_id = m.user_id and "            \
+    "(t.created_at >= $2 or t.last_used_at >= $2)) "                                     \
+    "and not exists (select 1 from message_authors x where x.author_id = m.user_id and " \
+    "x.message_id >= $5) "                                                               \
+    "and m.user_id not in (select author_id from unfiled_messages where id >= $5) "      \
+    "and not exists (select 1 from member_roles h join roles r on r.id = h.role_id "     \
+    "where h.guild_id = $1 and h.user_id = m.user_id and (r.position >= $7 or "          \
     "cast($6 as text) not like '%,' || h.role_id || ',%'))"
 static const char CANDIDATES[] = "select m.user_id from " MEMBER_RANGE(
     "$8", "$9") " join users u on u.id = m.user_id where " IS_INACTIVE " order by m.user_id";

@@ -1,8 +1,8 @@
 /* messages.h - messages, attachments, pins, mentions, forwards. Invariant: message_create creates
  * every message, also of webhooks and apps, except imports. The folder owns the tables messages,
- * attachments and cloud_uploads and may use message_parts/ and the folders below it. Start with
- * send.c (POST), draft_from_body.c (from body to new message), create.c, show/show.c (from row to
- * API object). */
+ * attachments, cloud_uploads and, on SQLite, message_authors, and may use message_parts/ and the
+ * folders below it. Start with send.c (POST), draft_from_body.c (from body to new message),
+ * create.c, show/show.c (from row to API object). */
 #ifndef PLATFORM_MESSAGES_MESSAGES_H
 #define PLATFORM_MESSAGES_MESSAGES_H
 
@@ -51,6 +51,10 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
 enum err message_create_system_message(struct call *call, const struct channel *c,
                                        enum message_type type, snowflake author,
                                        snowflake mentioned, struct str content);
+
+/* Adds messages to the table message_authors (message_authors.c). The job that indexes messages for
+ * search calls it in each step. */
+enum err messages_file_authors(struct tx *tx);
 
 /* Reads a message with all fields that replies contain. Returns ERR_UNKNOWN_MESSAGE if it does not
  * exist or is ephemeral for another user. */

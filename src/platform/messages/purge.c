@@ -28,8 +28,9 @@ struct authored_message {
 /* Selects the author's next messages in all guilds. Messages of other guilds count towards the
  * limit, because reading them takes time, too. */
 static const char READ_AUTHORED[] =
-    "select m.id, m.channel_id, c.guild_id from messages m join channels c on c.id = m.channel_id "
-    "where m.author_id = $1 and m.id >= $2 and m.id < $3 order by m.id limit $4";
+    "select m.id, m.channel_id, c.guild_id from (select id from authored_messages where "
+    "author_id = $1 and id >= $2 and id < $3 order by id limit $4) a join messages m on "
+    "m.id = a.id join channels c on c.id = m.channel_id order by m.id";
 
 /* Reads the author's messages in the guild (in all channels if p->guild_id is 0). *room is the
  * maximum number of rows to read; the function subtracts the rows that it read. */

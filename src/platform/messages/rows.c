@@ -338,8 +338,8 @@ enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret)
 }
 
 static const char FIND_NONCE[] =
-    "select id from messages where author_id = $1 and id > $2 and channel_id = $3 and nonce = $4 "
-    "order by id limit 1";
+    "select id from messages where id in (select id from authored_messages where author_id = $1 "
+    "and id > $2) and channel_id = $3 and nonce = $4 order by id limit 1";
 
 enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
                                struct str nonce, snowflake since, snowflake *ret)

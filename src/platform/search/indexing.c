@@ -106,6 +106,8 @@ static enum err run_message_indexing_job(struct call *call, const struct job *jo
     bool more = false;
     enum err e = index_oldest_documents(call, &count, &more);
 
+    if (!e)
+        e = messages_file_authors(call->tx);
     if (e)
         return e;
     /* No message found: run once more at claimed_until, because messages that were created in the

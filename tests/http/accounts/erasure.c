@@ -19,9 +19,10 @@
 
 /* Columns in which the id of an erased account may stay. */
 static const char *const left[] = {
-    "users.id",                /* "Deleted User", so that messages have an author */
-    "users.username",          /* deleted_<id> */
-    "messages.author_id",      /* messages of the account */
+    "users.id",           /* "Deleted User", so that messages have an author */
+    "users.username",     /* deleted_<id> */
+    "messages.author_id", /* messages of the account */
+    "message_authors.author_id",
     "recipients.user_id",      /* direct channels, which the other recipient still reads */
     "direct_channels.low_id",  /* direct channels */
     "direct_channels.high_id", /* direct channels */

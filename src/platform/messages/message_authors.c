@@ -1,0 +1,24 @@
+/* message_authors.c - finds messages by author. On SQLite, new messages are added to the table
+ * message_authors many at a time, because an index would add a page per author to each commit. The
+ * view authored_messages has all messages, the view unfiled_messages those that are not in the
+ * table yet. On PostgreSQL, which has an index, all three are views of messages. */
+#include "platform/messages/messages.h"
+
+/* Takes a few milliseconds, so that other writes do not wait long. */
+#define NEXT_UNFILED                                  \
+    "from messages where id > (select filed_to from " \
+    "message_author_progress) order by id limit 2000"
+
+static const char FILE_NEXT[] =
+    "insert into message_authors (author_id, message_id) select author_id, id " NEXT_UNFILED;
+static const char ADVANCE[] =
+    "update message_author_progress set filed_to = coalesce((select max(id) from "
+    "(select id " NEXT_UNFILED ") next), filed_to)";
+
+enum err messages_file_authors(struct tx *tx)
+{
+    int64_t count = 0;
+    enum err e = tx_queries_need_round_trips(tx) ? OK : tx_exec(tx, FILE_NEXT, NO_BIND, &count);
+
+    return e || !count ? e : tx_exec(tx, ADVANCE, NO_BIND, NULL);
+}
