@@ -126,6 +126,13 @@ enum err message_index_search(struct call *call, struct search_terms *t,
                               const struct search_id_range *r, bool exact_word_suffices,
                               struct list *ret);
 
+/* --- merging.c ------------------------------------------------------------------------ */
+
+/* On SQLite, merges some pages of the index's segments. `all` is true if all segments may be merged
+ * into one. Sets *ret_merged to whether there was something to merge. On PostgreSQL does nothing.
+ */
+enum err message_index_merge_step(struct call *call, bool all, bool *ret_merged);
+
 /* --- indexing.c ----------------------------------------------------------------------- */
 
 extern const struct job_kind message_indexing;

@@ -1,5 +1,5 @@
 /* search_index.c - the index of message search: it finds the same messages as a scan of all
- * messages, whatever the words. */
+ * messages, whatever the words, and its segments are merged. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -137,7 +137,33 @@ static void search_finds_the_same_messages_as_a_scan(struct world *w)
     check_random_searches(ada, &v, &p);
 }
 
+/* Each run of the job adds a segment. FTS5's own merging is disabled, because it takes long. */
+static void index_segments_are_merged_by_the_job(struct world *w)
+{
+    static const char *const count_segments =
+        "select count(distinct id >> 37) from message_index_data where id > 10";
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+
+    if (world_config(w)->store)
+        return;
+    for (int i = 0; i < 6; i++) {
+        world_sql(w,
+                  "insert into messages (id, channel_id, author_id, content) values (%d, %s, %s, "
+                  "'badger %d')",
+                  100 + i, v.channel, ada->id, i);
+        world_wait(w, 6);
+        client_get(ada, "/guilds/%s/messages/search?content=badger", v.id);
+        expect_soon((world_wait(w, 1), world_count_unindexed_messages(w) == 0));
+    }
+    expect_soon((world_wait(w, 1), world_number(w, "%s", count_segments) == 1));
+    expect(world_number(w, "select v from message_index_config where k = 'automerge'") == 0);
+    expect_json(client_get(ada, "/guilds/%s/messages/search?content=badger", v.id),
+                "{'total_results': 6}");
+}
+
 const struct test search_index_tests[] = {
     TEST(search_finds_the_same_messages_as_a_scan),
+    TEST(index_segments_are_merged_by_the_job),
     { 0 },
 };
