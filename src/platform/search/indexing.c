@@ -129,7 +129,7 @@ static enum err run_message_indexing_job(struct call *call, const struct job *jo
     /* No message found: run once more at claimed_until, because messages that were created in the
      * meantime have not scheduled the job. */
     int64_t now = clock_us(), planned = claimed_until;
-    int64_t next = more ? now + PAUSE : merged ? now + MERGE_PAUSE : count ? now + EVERY : planned;
+    int64_t next = more ? now + PAUSE : count ? now + EVERY : merged ? now + MERGE_PAUSE : planned;
     return next > now ? job_schedule(call, &message_indexing, job->key, next, STR("")) : OK;
 }
 
