@@ -7,7 +7,7 @@
 /* Takes a few milliseconds, so that other writes do not wait long. */
 #define NEXT_UNFILED                                  \
     "from messages where id > (select filed_to from " \
-    "message_author_progress) order by id limit 2000"
+    "message_author_progress) order by id limit 1000"
 
 static const char FILE_NEXT[] =
     "insert into message_authors (author_id, message_id) select author_id, id " NEXT_UNFILED;

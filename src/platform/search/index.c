@@ -4,7 +4,7 @@
 #include "api/api.h"
 #include "model/fields/ids.h"
 
-static bool message_index_is_sqlite(const struct call *call)
+bool message_index_is_sqlite(const struct call *call)
 {
     return str_is(str_of(store_engine_name(api_get_options(call->api)->store)), "sqlite");
 }
@@ -23,8 +23,8 @@ static const char OLDEST_FTS5[] = FIND_FTS5 "asc limit $4";
 static const char NEWEST_TSVECTOR[] = FIND_TSVECTOR "desc limit $4";
 static const char OLDEST_TSVECTOR[] = FIND_TSVECTOR "asc limit $4";
 
-enum err message_index_search(struct call *call, const struct search_terms *t,
-                              const struct search_id_range *r, struct list *ret)
+enum err message_index_find_terms(struct call *call, const struct search_terms *t,
+                                  const struct search_id_range *r, struct list *ret)
 {
     bool sqlite = message_index_is_sqlite(call);
     struct sql sql = sqlite ? (r->oldest ? SQL(OLDEST_FTS5) : SQL(NEWEST_FTS5))
@@ -34,53 +34,6 @@ enum err message_index_search(struct call *call, const struct search_terms *t,
                        BIND(v_text(search_terms_to_index_query(call->arena, t, sqlite)),
                             v_id(r->above), v_id(r->below), v_int(r->limit)),
                        ret);
-}
-
-/* --- prefix search -------------------------------------------------------------------- */
-
-/* *ret is true if at least SEARCH_MAX_RESULTS messages match all filters. */
-static enum err index_has_max_results(struct call *call, struct list groups,
-                                      const struct search_id_range *r, bool *ret)
-{
-    const struct search_terms t = { .groups = groups };
-    struct list found;
-    enum err e = message_index_search(call, &t, r, &found);
-
-    *ret = !e && found.count == SEARCH_MAX_RESULTS;
-    return e;
-}
-
-static struct search_term_filter *find_prefix_filter(struct search_terms *t)
-{
-    struct search_term_filter *g = t->groups.items;
-
-    for (size_t i = 0; i < t->groups.count; i++)
-        if (g[i].prefix)
-            return &g[i];
-    return NULL;
-}
-
-enum err message_index_disable_costly_prefix_match(struct call *call, struct search_terms *t,
-                                                   const struct search_id_range *r)
-{
-    struct search_term_filter *word = find_prefix_filter(t);
-    struct search_phrase *p = t->phrases.items;
-    bool full;
-
-    /* Only SQLite needs a limit of prefix matches. PostgreSQL reads messages from the newest on and
-     * stops as soon as it has enough. */
-    if (!word || !message_index_is_sqlite(call))
-        return OK;
-    word->prefix = false;
-    /* Test the word alone first: if fewer than SEARCH_MAX_RESULTS messages contain it, the whole
-     * query cannot match more, and need not run. */
-    enum err e = index_has_max_results(call, (struct list){ word, 1, 0 }, r, &full);
-    if (!e && full)
-        e = index_has_max_results(call, t->groups, r, &full);
-    word->prefix = !full;
-    for (size_t i = 0; i < t->phrases.count; i++)
-        p[i].prefix = p[i].prefix && !full;
-    return e;
 }
 
 /* --- reads by id ---------------------------------------------------------------------- */

@@ -10,14 +10,16 @@
 
 enum {
     AT_ONCE = 64,
-    STEP_NS =
-        4 * 1000 *
-        1000, /* limit of the CPU time of the write, in nanoseconds; the read is not included */
+    /* CPU time in nanoseconds after which a run of the job stops to index messages, and after which
+     * it stops to merge segments of the index. The commit adds about half of the first. */
+    INDEXING_NS = 6 * 1000 * 1000,
+    MERGING_NS = 10 * 1000 * 1000,
 };
 
-/* Delay in microseconds until the job's next run: PAUSE if unindexed messages are left, else EVERY.
- * EVERY is long, because indexing many messages together takes a third of the time per message. */
-static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
+/* Delay in microseconds until the job's next run: PAUSE if unindexed messages are left, MERGE_PAUSE
+ * if segments have to be merged, else EVERY. EVERY is long, because indexing many messages together
+ * takes a third of the time per message. */
+static const int64_t PAUSE = 2 * 1000, MERGE_PAUSE = 20 * 1000, EVERY = 500 * 1000;
 
 /* Time in microseconds until which new messages need not schedule the job, because this process has
  * already scheduled it. While the job finds messages, it schedules itself again. */
@@ -74,9 +76,9 @@ static enum err index_document(struct call *call, const struct search_document *
     return e || !is_queued ? e : tx_exec_deferred(call->tx, DONE, BIND(v_id(d->id)));
 }
 
-/* Indexes the oldest unindexed messages until the time limit. The time of the read does not count,
- * so that each run indexes at least one message. */
-static enum err index_oldest_documents(struct call *call, size_t *ret_count, bool *ret_more)
+/* Indexes some of the oldest unindexed messages, at least one. */
+static enum err index_some_documents(struct call *call, int64_t until, size_t *count,
+                                     bool *ret_more)
 {
     struct list documents;
     snowflake progress = 0;
@@ -88,11 +90,10 @@ static enum err index_oldest_documents(struct call *call, size_t *ret_count, boo
     if (e)
         return e;
     const struct search_document *d = documents.items;
-    int64_t until = clock_thread_cpu_ns() + STEP_NS;
 
-    for (; !e && i < documents.count && clock_thread_cpu_ns() < until; i++)
+    for (; !e && i < documents.count && (i == 0 || clock_thread_cpu_ns() < until); i++)
         e = index_document(call, &d[i], progress);
-    *ret_count = documents.count;
+    *count += i;
     *ret_more = i < documents.count || documents.count == AT_ONCE;
     if (e || !i)
         return e;
@@ -100,25 +101,38 @@ static enum err index_oldest_documents(struct call *call, size_t *ret_count, boo
                      : message_index_advance_progress_to_newest(call);
 }
 
+/* Indexes the oldest unindexed messages until the time limit. On PostgreSQL, indexes only those of
+ * one read, because they stay locked until the commit. */
+static enum err index_oldest_documents(struct call *call, size_t *ret_count, bool *ret_more)
+{
+    int64_t until = clock_thread_cpu_ns() + INDEXING_NS;
+    enum err e;
+
+    *ret_count = 0;
+    do
+        e = index_some_documents(call, until, ret_count, ret_more);
+    while (!e && *ret_more && message_index_is_sqlite(call) && clock_thread_cpu_ns() < until);
+    return e;
+}
+
 static enum err run_message_indexing_job(struct call *call, const struct job *job)
 {
     size_t count = 0;
-    bool more = false;
+    bool more = false, merged = true;
+    int64_t until = clock_thread_cpu_ns() + MERGING_NS;
     enum err e = index_oldest_documents(call, &count, &more);
 
     if (!e)
         e = messages_file_authors(call->tx);
+    while (!e && merged && clock_thread_cpu_ns() < until)
+        e = message_index_merge_step(call, count == 0, &merged);
     if (e)
         return e;
     /* No message found: run once more at claimed_until, because messages that were created in the
      * meantime have not scheduled the job. */
-    int64_t planned = claimed_until;
-    if (!count)
-        return planned > clock_us()
-                   ? job_schedule(call, &message_indexing, job->key, planned, STR(""))
-                   : OK;
-    return job_schedule(call, &message_indexing, job->key, clock_us() + (more ? PAUSE : EVERY),
-                        STR(""));
+    int64_t now = clock_us(), planned = claimed_until;
+    int64_t next = more ? now + PAUSE : count ? now + EVERY : merged ? now + MERGE_PAUSE : planned;
+    return next > now ? job_schedule(call, &message_indexing, job->key, next, STR("")) : OK;
 }
 
 const struct job_kind message_indexing = {

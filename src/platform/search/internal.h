@@ -99,13 +99,9 @@ struct search_id_range {
     bool oldest;            /* oldest first */
     int64_t limit;
 };
-enum err message_index_search(struct call *call, const struct search_terms *t,
-                              const struct search_id_range *r, struct list *ret);
-/* On SQLite, disables the prefix match of a word if SEARCH_MAX_RESULTS messages match the query
- * even with the exact word: they fill the result, and a prefix match would read the rows of all
- * words with this prefix. Call it only if the terms need no check of message contents. */
-enum err message_index_disable_costly_prefix_match(struct call *call, struct search_terms *t,
-                                                   const struct search_id_range *r);
+bool message_index_is_sqlite(const struct call *call);
+enum err message_index_find_terms(struct call *call, const struct search_terms *t,
+                                  const struct search_id_range *r, struct list *ret);
 /* Formats ids as a SQL parameter: a JSON array for SQLite, a PostgreSQL array otherwise. */
 struct str format_ids_as_sql_search_parameter(struct arena *a, const snowflake *ids, size_t count,
                                               bool sqlite);
@@ -123,6 +119,22 @@ enum err message_index_read_progress(struct call *call, snowflake *ret);
 enum err message_index_advance_progress(struct call *call, snowflake id);
 /* Call it only if no message above the progress has to be indexed. */
 enum err message_index_advance_progress_to_newest(struct call *call);
+
+/* --- prefix_search.c ------------------------------------------------------------------ */
+
+/* Finds messages by their terms. If `exact_word_suffices` is true, a search on SQLite that finds
+ * r->limit messages with the exact word does not look for words that begin with it, and disables
+ * the prefixes of `t`. Set it only if the terms need no check of message contents. */
+enum err message_index_search(struct call *call, struct search_terms *t,
+                              const struct search_id_range *r, bool exact_word_suffices,
+                              struct list *ret);
+
+/* --- merging.c ------------------------------------------------------------------------ */
+
+/* On SQLite, merges some pages of the index's segments. `all` is true if all segments may be merged
+ * into one. Sets *ret_merged to whether there was something to merge. On PostgreSQL does nothing.
+ */
+enum err message_index_merge_step(struct call *call, bool all, bool *ret_merged);
 
 /* --- indexing.c ----------------------------------------------------------------------- */
 

@@ -21,7 +21,6 @@ struct search_hit {
  * have an outdated version of an edited message, so its hits for messages in `all` are ignored. */
 struct unindexed_hits {
     struct list found, all; /* snowflakes, newest first */
-    bool too_many;
 };
 
 static bool id_is_in_range(const struct search_id_range *r, snowflake id)
@@ -29,22 +28,18 @@ static bool id_is_in_range(const struct search_id_range *r, snowflake id)
     return id > r->above && id < r->below;
 }
 
-static enum err find_unindexed_hits(struct call *call, const struct search_terms *t,
-                                    const struct search_id_range *r, struct unindexed_hits *ret)
+/* Finds those of the unindexed messages that match. */
+static void find_unindexed_hits(struct call *call, const struct search_terms *t,
+                                const struct search_id_range *r, const struct list *documents,
+                                struct unindexed_hits *ret)
 {
-    struct list documents;
-    enum err e =
-        read_unindexed_documents(call->tx, UNINDEXED_NEWEST, SEARCH_MAX_UNINDEXED + 1, &documents);
-
-    *ret = (struct unindexed_hits){ .too_many = documents.count > SEARCH_MAX_UNINDEXED };
-    for (size_t i = 0; !e && !ret->too_many && i < documents.count; i++) {
-        struct search_document *d = &((struct search_document *)documents.items)[i];
+    for (size_t i = 0; i < documents->count; i++) {
+        struct search_document *d = &((struct search_document *)documents->items)[i];
 
         id_list_add(call->arena, &ret->all, d->id);
         if (id_is_in_range(r, d->id) && search_terms_match_message(t, d))
             id_list_add(call->arena, &ret->found, d->id);
     }
-    return e;
 }
 
 static bool message_is_unindexed(const struct list *all, snowflake id)
@@ -169,28 +164,26 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
                                      .oldest = str_is(q->sort_order.value, "asc"),
                                      .limit = SEARCH_MAX_RESULTS };
     bool relevant = str_is(q->sort_by.value, "relevance");
-    struct unindexed_hits noted;
-    struct list indexed;
+    bool needs_contents = search_needs_message_contents(t, q);
+    struct unindexed_hits noted = { 0 };
+    struct list documents, indexed;
 
     range.oldest = range.oldest && !relevant;
-    enum err e = search_needs_message_contents(t, q)
-                     ? OK
-                     : message_index_disable_costly_prefix_match(call, t, &range);
-    if (e)
-        return e;
-    e = find_unindexed_hits(call, t, &range, &noted);
-    *ret_ready = !noted.too_many;
-    if (noted.all.count || noted.too_many)
+    enum err e =
+        read_unindexed_documents(call->tx, UNINDEXED_NEWEST, SEARCH_MAX_UNINDEXED + 1, &documents);
+    if (documents.count)
         call->after = schedule_message_indexing;
-    if (e || noted.too_many)
+    *ret_ready = documents.count <= SEARCH_MAX_UNINDEXED;
+    if (e || !*ret_ready)
         return e;
     *ret = (struct list){ 0 };
-    e = message_index_search(call, t, &range, &indexed);
+    e = message_index_search(call, t, &range, !needs_contents, &indexed);
     if (e)
         return e;
+    find_unindexed_hits(call, t, &range, &documents, &noted);
     append_hits_of_ids(call, ret, &indexed, &noted.all);
     append_hits_of_ids(call, ret, &noted.found, NULL);
-    if (search_needs_message_contents(t, q))
+    if (needs_contents)
         e = filter_all_hits_by_content(call, t, ret);
     sort_search_hits(ret, relevant       ? compare_hits_by_score
                           : range.oldest ? compare_hits_oldest_first

@@ -1,0 +1,173 @@
+/* search_index.c - the index of message search: it finds the same messages as a scan of all
+ * messages, whatever the words, and its segments are merged. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#include "channels.h"
+#include "test_guild.h"
+#include "waits.h"
+
+enum { MESSAGES = 1500, WORDS_EACH = 3 };
+
+static const char *const words[] = {
+    "comm", "common", "commonly", "commons", "commute", "badg",  "badger", "otter",   "otters",
+    "ot",   "ott",    "the",      "weasel",  "weas",    "comma", "wolf",   "wolfram", "wolves"
+};
+
+struct plain_index {
+    const char *texts[MESSAGES + 1][WORDS_EACH]; /* words by message id; deleted messages: NULL */
+    unsigned random;
+};
+
+static unsigned random_below(struct plain_index *p, unsigned n)
+{
+    p->random = p->random * 1103515245 + 12345;
+    return (p->random >> 8) % n;
+}
+
+/* Returns the content of message `id`. The first words are the most common ones. */
+static const char *random_content(struct world *w, struct plain_index *p, int id)
+{
+    const char **t = p->texts[id];
+
+    for (int i = 0; i < WORDS_EACH; i++)
+        t[i] = words[random_below(p, 1 + random_below(p, COUNT_OF(words)))];
+    return TEXT(w, "%s %s, %s!", t[0], t[1], t[2]);
+}
+
+static void insert_random_messages(struct world *w, struct plain_index *p,
+                                   const struct test_guild *v, const char *author)
+{
+    for (int id = 1; id <= MESSAGES; id++)
+        world_sql(w,
+                  "insert into messages (id, channel_id, author_id, content) values (%d, %s, %s, "
+                  "'%s')",
+                  id, v->channel, author, random_content(w, p, id));
+}
+
+static void change_random_messages(struct world *w, struct plain_index *p)
+{
+    for (int i = 0; i < 60; i++) {
+        int id = 1 + (int)random_below(p, MESSAGES);
+
+        if (p->texts[id][0])
+            world_sql(w, "update messages set content = '%s' where id = %d",
+                      random_content(w, p, id), id);
+        id = 1 + (int)random_below(p, MESSAGES);
+        world_sql(w, "delete from messages where id = %d", id);
+        memset(p->texts[id], 0, sizeof p->texts[id]);
+    }
+}
+
+static bool word_matches(const char *word, const char *wanted, bool prefix)
+{
+    return word && (prefix && strlen(wanted) >= 4 ? strncmp(word, wanted, strlen(wanted)) == 0
+                                                  : strcmp(word, wanted) == 0);
+}
+
+/* Returns whether a message has the word, or `before` and later the word. */
+static bool text_matches(const char *const *text, const char *before, const char *word)
+{
+    bool found = !before;
+
+    for (int i = 0; i < WORDS_EACH; i++) {
+        if (found && word_matches(text[i], word, true))
+            return true;
+        found = found || word_matches(text[i], before, false);
+    }
+    return false;
+}
+
+/* Searches, and compares the number of results and the ids of one page with a scan. */
+static void check_random_search(struct client *ada, const struct test_guild *v,
+                                struct plain_index *p)
+{
+    const char *word = words[random_below(p, COUNT_OF(words))];
+    const char *before = random_below(p, 3) ? NULL : words[random_below(p, COUNT_OF(words))];
+    int above = random_below(p, 2) ? 0 : (int)random_below(p, MESSAGES);
+    int below = random_below(p, 2) ? MESSAGES + 1 : (int)random_below(p, MESSAGES);
+    bool oldest = random_below(p, 2);
+    int found[MESSAGES], count = 0, offset = (int)random_below(p, 200);
+
+    for (int i = 1; i <= MESSAGES; i++) {
+        int id = oldest ? i : MESSAGES + 1 - i;
+
+        if (id > above && id < below && text_matches(p->texts[id], before, word))
+            found[count++] = id;
+    }
+    const char *query =
+        TEXT(ada->world, "content=%s%s%s&min_id=%d&max_id=%d&sort_order=%s&offset=%d&limit=3",
+             before ? before : "", before ? "+" : "", word, above, below, oldest ? "asc" : "desc",
+             offset);
+    struct answer a = client_get(ada, "/guilds/%s/messages/search?%s", v->id, query);
+    expect_status(a, 200);
+    if (!str_is(dom_at(a.json, "total_results")->text, TEXT(ada->world, "%d", count)))
+        fail_test(__FILE__, __LINE__, "%s: %d expected, %.*s", query, count, STR_ARGS(a.body));
+    for (int i = 0; i < 3 && offset + i < count; i++)
+        if (atoi(answer_text(a, TEXT(ada->world, "messages.%d.0.id", i))) != found[offset + i])
+            fail_test(__FILE__, __LINE__, "%s: %d expected, %.*s", query, found[offset + i],
+                      STR_ARGS(a.body));
+}
+
+static void check_random_searches(struct client *ada, const struct test_guild *v,
+                                  struct plain_index *p)
+{
+    for (int i = 0; i < 40; i++) {
+        if (i % 5 == 0)
+            world_wait(ada->world, 6);
+        check_random_search(ada, v, p);
+    }
+}
+
+static void search_finds_the_same_messages_as_a_scan(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    struct plain_index p = { .random = 7 };
+
+    insert_random_messages(w, &p, &v, ada->id);
+    check_random_searches(ada, &v, &p);
+    expect_soon((world_wait(w, 1), world_count_unindexed_messages(w) == 0));
+    check_random_searches(ada, &v, &p);
+    change_random_messages(w, &p);
+    check_random_searches(ada, &v, &p);
+    expect_soon((world_wait(w, 1), world_count_unindexed_messages(w) == 0));
+    check_random_searches(ada, &v, &p);
+}
+
+/* Each run of the job adds a segment. FTS5's own merging is disabled, because it takes long. */
+static void index_segments_are_merged_by_the_job(struct world *w)
+{
+    static const char *const count_segments =
+        "select count(distinct id >> 37) from message_index_data where id > 10";
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+
+    if (world_config(w)->store)
+        return;
+    for (int i = 0; i < 9; i++) {
+        world_sql(w,
+                  "insert into messages (id, channel_id, author_id, content) "
+                  "with recursive n (i) as (select %d union all select i + 1 from n where i < %d) "
+                  "select i, %s, %s, 'badger ' || i || ' ' || (i * 7919) || ' ' || (i * 104729) "
+                  "from n",
+                  1000 * i + 1, 1000 * i + 600, v.channel, ada->id);
+        world_wait(w, 6);
+        client_get(ada, "/guilds/%s/messages/search?content=badger", v.id);
+        expect_soon((world_wait(w, 1), world_count_unindexed_messages(w) == 0));
+    }
+    expect_soon((world_wait(w, 1), world_number(w, "%s", count_segments) == 1));
+    expect(world_number(
+               w, "select count(*) from message_index_config where k = 'automerge' and v = 0") ==
+           1);
+    expect_json(client_get(ada, "/guilds/%s/messages/search?content=badger", v.id),
+                "{'total_results': 5400}");
+}
+
+const struct test search_index_tests[] = {
+    TEST(search_finds_the_same_messages_as_a_scan),
+    TEST(index_segments_are_merged_by_the_job),
+    { 0 },
+};
