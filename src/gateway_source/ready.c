@@ -73,9 +73,9 @@ static enum err write_notes_json(struct tx *tx, snowflake user_id, struct json_w
 }
 
 /* Writes the ids of the voice regions, the optimal region first. */
-static void write_voice_regions_json(struct str address, struct json_writer *out)
+static void write_voice_regions_json(struct arena *arena, struct str address,
+                                     struct json_writer *out)
 {
-    struct arena *arena = arena_new();
     struct list regions = voice_regions_list_for_client(arena, address, false);
     const struct voice_region *r = regions.items;
     struct str optimal = voice_region_find_optimal(address, false);
@@ -87,16 +87,16 @@ static void write_voice_regions_json(struct str address, struct json_writer *out
         if (!r[i].optimal)
             json_write_text(out, r[i].id);
     json_end_array(out);
-    arena_free(arena);
 }
 
 /* Writes the fields of READY that are the same for all accounts, bots and users. */
-static void write_constant_ready_fields_json(struct str address, struct json_writer *out)
+static void write_constant_ready_fields_json(struct arena *arena, struct str address,
+                                             struct json_writer *out)
 {
     static const char *const lists[] = { "guild_join_requests", NULL };
 
     write_empty_list_fields_json(out, lists);
-    write_voice_regions_json(address, out);
+    write_voice_regions_json(arena, address, out);
 }
 
 static enum err write_ready_fields_of_bot_json(const struct payload_recipient *v,
@@ -223,7 +223,7 @@ static enum err write_ready_fields_of_user_json(struct tx *tx, const struct payl
 enum err write_ready_account_json(struct tx *tx, const struct payload_recipient *v,
                                   struct json_writer *out)
 {
-    write_constant_ready_fields_json(str_of(v->address), out);
+    write_constant_ready_fields_json(tx_arena(tx), str_of(v->address), out);
     return v->bot ? write_ready_fields_of_bot_json(v, out)
                   : write_ready_fields_of_user_json(tx, v, out);
 }
