@@ -10,6 +10,9 @@
 #include "platform/guilds/guilds.h"
 #include "platform/read_states/read_states.h"
 #include "platform/relationships/friends.h"
+#include "store/result_cache.h"
+
+enum { SETTINGS_MAX_BYTES = 64 * 1024 * 1024 }; /* as of READY */
 
 static void write_raw_json_field(struct json_writer *out, const char *name, const char *value)
 {
@@ -70,9 +73,9 @@ static enum err write_notes_json(struct tx *tx, snowflake user_id, struct json_w
 }
 
 /* Writes the ids of the voice regions, the optimal region first. */
-static void write_voice_regions_json(struct str address, struct json_writer *out)
+static void write_voice_regions_json(struct arena *arena, struct str address,
+                                     struct json_writer *out)
 {
-    struct arena *arena = arena_new();
     struct list regions = voice_regions_list_for_client(arena, address, false);
     const struct voice_region *r = regions.items;
     struct str optimal = voice_region_find_optimal(address, false);
@@ -84,22 +87,25 @@ static void write_voice_regions_json(struct str address, struct json_writer *out
         if (!r[i].optimal)
             json_write_text(out, r[i].id);
     json_end_array(out);
-    arena_free(arena);
 }
 
 /* Writes the fields of READY that are the same for all accounts, bots and users. */
-static void write_constant_ready_fields_json(struct str address, struct json_writer *out)
+static void write_constant_ready_fields_json(struct arena *arena, struct str address,
+                                             struct json_writer *out)
 {
     static const char *const lists[] = { "guild_join_requests", NULL };
 
     write_empty_list_fields_json(out, lists);
-    write_voice_regions_json(address, out);
+    write_voice_regions_json(arena, address, out);
 }
 
-static enum err write_ready_fields_of_bot_json(struct json_writer *out)
+static enum err write_ready_fields_of_bot_json(const struct payload_recipient *v,
+                                               struct json_writer *out)
 {
     static const char *const lists[] = { "private_channels", "relationships", "presences", NULL };
 
+    json_write_name(out, "user");
+    schema_encode_object(out, &current_user_schema, v->user);
     write_empty_list_fields_json(out, lists);
     write_raw_json_field(out, "user_settings", "{}");
     return OK;
@@ -117,30 +123,85 @@ static enum err write_user_settings_json(struct tx *tx, snowflake user_id, struc
     return OK;
 }
 
+/* Writes the fields that depend on nothing but rows of the account which change rarely. */
+static enum err write_settings_of_account_json(struct tx *tx, snowflake user_id,
+                                               uint64_t capabilities, struct json_writer *out)
+{
+    struct user user;
+    enum err e = user_find(tx, user_id, &user);
+
+    if (e)
+        return e;
+    json_write_name(out, "user");
+    schema_encode_object(out, &user_in_ready_schema,
+                         &(struct user_in_ready){ .user = user, .pronouns = user.pronouns });
+    if (!(capabilities & CAPABILITY_NO_NOTES))
+        e = write_notes_json(tx, user_id, out);
+    if (!e && !(capabilities & CAPABILITY_NO_SETTINGS))
+        e = write_user_settings_json(tx, user_id, out);
+    if (!e)
+        e = write_ready_user_guild_settings(tx, user_id, capabilities & CAPABILITY_GUILD_SETTINGS,
+                                            out);
+    if (!e)
+        e = write_ready_settings_proto(tx, user_id, out);
+    return e ? e : write_auth_json(tx, user_id, out);
+}
+
+/* Writes these fields into the cache entry, and copies them to `out`. */
+static enum err write_and_cache_settings_json(struct tx *tx, const struct result_cache_key *key,
+                                              struct result_cache_entry *entry,
+                                              struct json_writer *out)
+{
+    struct arena *arena = result_cache_get_entry_arena(entry);
+    struct str *text = arena_alloc(arena, sizeof *text);
+    struct buf members;
+    struct json_writer j = json_writer_to_buf(&members);
+
+    buf_init(&members, SETTINGS_MAX_BYTES);
+    enum err e = write_settings_of_account_json(tx, key->ids[0], key->ids[1], &j);
+    if (!e && buf_is_full(&members))
+        e = ERR_ENTITY_TOO_LARGE;
+    if (!e)
+        json_write_raw_members(out, *text = buf_move_to_arena(&members, arena));
+    buf_clear(&members);
+    result_cache_end_entry_tracking_queries(entry, e ? NULL : text, false);
+    return e;
+}
+
+/* A client that connects again gets the same settings, so they are cached as JSON. */
+static enum err write_cached_settings_json(struct tx *tx, const struct payload_recipient *v,
+                                           struct json_writer *out)
+{
+    static const char what[] = "settings in READY";
+    uint64_t capabilities = v->capabilities & (CAPABILITY_NO_NOTES | CAPABILITY_NO_SETTINGS |
+                                               CAPABILITY_GUILD_SETTINGS);
+    struct result_cache_key key = { what, { v->user_id, capabilities } };
+    const struct str *found = result_cache_find(tx, &key);
+
+    if (found) {
+        json_write_raw_members(out, *found);
+        return OK;
+    }
+    struct result_cache_entry *entry = result_cache_begin_entry_tracking_queries(tx, &key);
+    return entry ? write_and_cache_settings_json(tx, &key, entry, out)
+                 : write_settings_of_account_json(tx, v->user_id, capabilities, out);
+}
+
 static enum err write_ready_fields_of_user_json(struct tx *tx, const struct payload_recipient *v,
                                                 struct json_writer *out)
 {
     static const char *const lists[] = { "linked_users", "experiments", "guild_experiments", NULL };
-    enum err e = write_private_channels_json(tx, v, out);
+    enum err e = write_cached_settings_json(tx, v, out);
 
-    if (!e && !(v->capabilities & CAPABILITY_NO_NOTES))
-        e = write_notes_json(tx, v->user_id, out);
+    if (!e)
+        e = write_private_channels_json(tx, v, out);
     if (!e)
         e = write_ready_relationships(tx, v->user_id, v->ready_writer, out);
     if (!e)
         e = write_connected_accounts_json(tx, v->user_id, out);
-    if (!e && !(v->capabilities & CAPABILITY_NO_SETTINGS))
-        e = write_user_settings_json(tx, v->user_id, out);
     if (!e)
         e = write_ready_read_states(tx, v->user_id, v->capabilities & CAPABILITY_READ_STATE,
                                     v->capabilities & CAPABILITY_OTHER_STATES, out);
-    if (!e)
-        e = write_ready_user_guild_settings(tx, v->user_id,
-                                            v->capabilities & CAPABILITY_GUILD_SETTINGS, out);
-    if (!e)
-        e = write_ready_settings_proto(tx, v->user_id, out);
-    if (!e)
-        e = write_auth_json(tx, v->user_id, out);
     if (e)
         return e;
     write_empty_list_fields_json(out, lists);
@@ -162,14 +223,7 @@ static enum err write_ready_fields_of_user_json(struct tx *tx, const struct payl
 enum err write_ready_account_json(struct tx *tx, const struct payload_recipient *v,
                                   struct json_writer *out)
 {
-    struct user_in_ready person = { .user = *v->user, .pronouns = v->user->pronouns };
-
-    json_write_name(out, "user");
-    if (v->bot)
-        schema_encode_object(out, &current_user_schema, v->user);
-    else
-        schema_encode_object(out, &user_in_ready_schema, &person);
-    write_constant_ready_fields_json(str_of(v->address), out);
-    return v->bot ? write_ready_fields_of_bot_json(out)
+    write_constant_ready_fields_json(tx_arena(tx), str_of(v->address), out);
+    return v->bot ? write_ready_fields_of_bot_json(v, out)
                   : write_ready_fields_of_user_json(tx, v, out);
 }

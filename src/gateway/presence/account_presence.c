@@ -194,9 +194,9 @@ const char *gateway_get_account_status(struct gateway *g, snowflake user_id,
 
 static bool account_is_visibly_online(const struct gateway_account *a)
 {
-    return highest_priority_presence(a,
-                                     &(struct presence_session_filter){ .kind = ANY_CLIENT_KIND })
-               .status != PRESENCE_INVISIBLE;
+    struct presence_session_filter any = { .kind = ANY_CLIENT_KIND };
+
+    return a && highest_priority_presence(a, &any).status != PRESENCE_INVISIBLE;
 }
 
 void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const struct list *ids,

@@ -95,24 +95,23 @@ static void publish_presence_to_guilds(struct session *s, const struct account_p
             publish_presence_to_guild(s->gateway_loop->gateway, s->subscriptions.items[i], l);
 }
 
-static bool account_has_local_sessions(struct gateway *g, snowflake user_id)
-{
-    pthread_mutex_lock(&g->lock);
-    const struct gateway_account *a = map_find_value(&g->accounts, user_id);
-    bool there = a && a->session_count;
-    pthread_mutex_unlock(&g->lock);
-    return there;
-}
-
 static void publish_presence_to_friends(struct gateway *g, snowflake user_id,
                                         const struct list *friends,
                                         const struct account_presence *l)
 {
     const snowflake *ids = friends->items;
 
-    for (size_t i = 0; i < friends->count; i++)
-        if (account_has_local_sessions(g, ids[i]))
-            publish_presence(g, user_id, audience_of_user(ids[i]), l);
+    pthread_mutex_lock(&g->lock);
+    for (size_t i = 0; i < friends->count; i++) {
+        const struct gateway_account *a = map_find_value(&g->accounts, ids[i]);
+
+        if (!a || !a->session_count)
+            continue;
+        pthread_mutex_unlock(&g->lock);
+        publish_presence(g, user_id, audience_of_user(ids[i]), l);
+        pthread_mutex_lock(&g->lock);
+    }
+    pthread_mutex_unlock(&g->lock);
 }
 
 /* A changed presence of an account, which is announced to the account's friends after they were

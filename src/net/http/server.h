@@ -215,7 +215,9 @@ void websocket_append_local_host(const struct websocket *ws, struct buf *out);
 /* Queues one message. The messages that were queued in a loop iteration are sent with one write.
  * Call it on the loop. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
-/* Queues one message that consists of several parts. */
+/* Queues one message that consists of several parts. A long message is sent at once, as far as the
+ * kernel accepts it, so that it need not be copied. */
+enum { WEBSOCKET_PARTS_MAX = 4 };
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
                           size_t count);
 /* Queues one message and takes over the contents of its buffer. A long message is sent in pieces as

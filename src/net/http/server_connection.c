@@ -1,4 +1,5 @@
 /* server_connection.c - timeouts, sending, receiving and closing of a connection. */
+#include <assert.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -369,15 +370,40 @@ static size_t try_send_encrypted(struct http_connection *c, int fd, struct str b
     return bytes.n;
 }
 
+/* Returns whether no output is queued that must be sent first. */
+static bool connection_can_send_at_once(const struct http_connection *c, uv_os_fd_t *ret_fd)
+{
+    return c->state == CONN_WEBSOCKET && !http_connection_count_unsent_bytes(c) &&
+           !(c->server_loop->current == c && c->server_loop->buffers.out.n) &&
+           uv_fileno((const uv_handle_t *)&c->tcp, ret_fd) == 0;
+}
+
 size_t http_connection_try_send(struct http_connection *c, struct str bytes)
 {
     uv_os_fd_t fd;
 
-    if (c->state != CONN_WEBSOCKET || http_connection_count_unsent_bytes(c) || !bytes.n ||
-        (c->server_loop->current == c && c->server_loop->buffers.out.n) ||
-        uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0)
+    if (!bytes.n || !connection_can_send_at_once(c, &fd))
         return 0;
     return c->tls ? try_send_encrypted(c, fd, bytes) : try_send_to_socket_once(c, fd, bytes);
+}
+
+size_t http_connection_try_send_pieces(struct http_connection *c, const struct str *pieces,
+                                       size_t count)
+{
+    struct iovec all[8];
+    struct msghdr message = { .msg_iov = all, .msg_iovlen = count };
+    uv_os_fd_t fd;
+
+    assert(count <= COUNT_OF(all));
+    if (c->tls || !connection_can_send_at_once(c, &fd))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        all[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].p, pieces[i].n };
+    ssize_t n = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n <= 0)
+        return 0;
+    server_counter_add(&c->server_loop->counters.bytes_out, (size_t)n);
+    return (size_t)n;
 }
 
 void http_connection_flush(struct http_connection *c)

@@ -318,6 +318,9 @@ void http_connection_send_through_libuv_queue(struct http_connection *c, struct 
 /* If no output is queued, writes as many bytes as the kernel accepts and returns their number. With
  * TLS, accepts all bytes and queues the rest. Never closes the connection. */
 size_t http_connection_try_send(struct http_connection *c, struct str bytes);
+/* Does the same with up to 8 pieces, without copying them; accepts no bytes with TLS. */
+size_t http_connection_try_send_pieces(struct http_connection *c, const struct str *pieces,
+                                       size_t count);
 void http_connection_close_when_sent(struct http_connection *c);
 void http_connection_close(struct http_connection *c);
 void http_connection_set_read_paused(struct http_connection *c, bool pause);

@@ -2,6 +2,8 @@
  *
  * Outgoing frames are collected in the websocket and sent at the end of the loop iteration. The
  * `closed` callback also runs then or later, never inside another callback of the handler. */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/http/server_internal.h"
@@ -14,7 +16,9 @@ enum {
     CLOSE_FRAME_RESERVE = 512,        /* bytes for close frames beyond max_unsent */
     MAX_UNSENT_FOR_PONG = 4 * 1024, /* if more bytes than this are unsent, only the newest ping gets
                                      * a pong */
-    MAX_CONTROLS_PER_MINUTE = 600,  /* maximum number of pings and pongs per peer */
+    /* A copy of fewer bytes than this takes less time than a further system call. */
+    MIN_BYTES_TO_SEND_AT_ONCE = 8 * 1024,
+    MAX_CONTROLS_PER_MINUTE = 600, /* maximum number of pings and pongs per peer */
     MINUTE_MS = 60 * 1000,
 };
 
@@ -113,23 +117,47 @@ void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payl
         ws_append_frame(get_buffer_for_next_frame(ws), opcode, payload);
 }
 
+/* Sends as much of the queued frames and then of the pieces as the kernel accepts, without copying
+ * the pieces. Returns the number of bytes of the pieces that were sent. */
+static size_t send_pieces_at_once(struct websocket *ws, struct str *pieces, size_t count)
+{
+    size_t queued = ws->out.n;
+
+    pieces[0] = buf_as_str(&ws->out);
+    size_t n = http_connection_try_send_pieces(websocket_get_connection(ws), pieces, count);
+    if (n < queued) {
+        buf_drop_first_bytes(&ws->out, n);
+        return 0;
+    }
+    buf_clear(&ws->out);
+    return n - queued;
+}
+
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
                           size_t count)
 {
+    struct str pieces[2 + WEBSOCKET_PARTS_MAX]; /* queued frames, head, parts */
     char head[WS_MAX_HEAD];
-    size_t n = 0;
+    size_t n = 0, sent = 0;
 
+    assert(count <= WEBSOCKET_PARTS_MAX);
     for (size_t i = 0; i < count; i++)
-        n += parts[i].n;
+        n += (pieces[2 + i] = parts[i]).n;
     if (!can_queue_bytes(ws, n))
         return;
+    pieces[1] = str_slice(head, ws_encode_frame_head(head, opcode, n));
+    n += pieces[1].n;
+    if (n >= MIN_BYTES_TO_SEND_AT_ONCE && !ws->long_message)
+        sent = send_pieces_at_once(ws, pieces, count + 2);
     struct buf *out = get_buffer_for_next_frame(ws);
-    size_t head_n = ws_encode_frame_head(head, opcode, n);
-    if (!buf_reserve(out, head_n + n))
+    if (sent == n || !buf_reserve(out, n - sent))
         return;
-    buf_add(out, head, head_n);
-    for (size_t i = 0; i < count; i++)
-        buf_add_str(out, parts[i]);
+    for (size_t i = 1; i < count + 2; i++) {
+        size_t skipped = sent < pieces[i].n ? sent : pieces[i].n;
+
+        buf_add_str(out, str_skip_bytes(pieces[i], skipped));
+        sent -= skipped;
+    }
 }
 
 void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload)

@@ -72,11 +72,12 @@ static const char FRIENDS_OF[] =
 
 static struct list copy_id_list(struct arena *arena, const struct list *ids)
 {
-    struct list own = { 0 };
-    const snowflake *id = ids->items;
+    struct list own;
 
-    for (size_t i = 0; i < ids->count; i++)
-        id_list_add(arena, &own, id[i]);
+    list_reserve(arena, &own, sizeof(snowflake), ids->count);
+    if (ids->count)
+        memcpy(own.items, ids->items, ids->count * sizeof(snowflake));
+    own.count = ids->count;
     return own;
 }
 

@@ -4,6 +4,8 @@
 #include "guilds.h"
 #include "test_guild.h"
 
+#include "base/mem.h"
+
 /* Forms of READY: users inline, users in one list, guild properties nested. */
 enum { PLAIN = 0, USER_LIST = 1 << 4, NESTED = 1 << 10 };
 
@@ -127,6 +129,44 @@ static void ready_shows_changes_of_a_friend(struct world *w)
     expect_ready_of_new_sessions(s.ada, USER_LIST, "{'users': [{}, {}, {}], 'relationships': []}");
 }
 
+/* Each change must appear in the next READY, and not in that of another account. */
+static void ready_shows_changed_settings_of_the_account(struct world *w)
+{
+    struct ready_fixture s = create_ready_fixture(w);
+    const char *const changes[][3] = {
+        { "{'pronouns': 'she'}", "/users/@me/profile", "'user': {'pronouns': 'she'}" },
+        { "{'global_name': 'A.'}", "/users/@me", "'user': {'global_name': 'A.'}" },
+        { "{'afk_timeout': 60}", "/users/@me/settings", "'user_settings': {'afk_timeout': 60}" },
+        { "{'muted': true}", TEXT(w, "/users/@me/guilds/%s/settings", s.test_guild.id),
+          "'user_guild_settings': [{'muted': true}]" },
+        { "{'flags': 16}", "/users/@me/notification-settings",
+          "'notification_settings': {'flags': 16}" },
+        { "{'settings': 'EgJhYigB'}", "/users/@me/settings-proto/1",
+          "'user_settings_proto': 'CgIYARICYWIoAQ=='" },
+    };
+
+    expect_ready_of_new_sessions(s.ada, PLAIN, "{'notes': {}, 'user_guild_settings': []}");
+    expect_status(client_put(s.ada, "{'note': 'Kind'}", "/users/@me/notes/%s", s.bob->id), 204);
+    expect_ready_of_new_sessions(s.ada, PLAIN, TEXT(w, "{'notes': {'%s': 'Kind'}}", s.bob->id));
+    for (size_t i = 0; i < COUNT_OF(changes); i++) {
+        expect_status(client_patch(s.ada, changes[i][0], "%s", changes[i][1]), 200);
+        expect_ready_of_new_sessions(s.ada, PLAIN, TEXT(w, "{%s}", changes[i][2]));
+    }
+    expect_ready_of_new_sessions(
+        s.bob, PLAIN, "{'notes': {}, 'user_guild_settings': [], 'user': {'pronouns': ''}}");
+}
+
+/* The settings are cached for each set of capabilities that changes them. */
+static void cached_settings_depend_on_the_capabilities(struct world *w)
+{
+    struct ready_fixture s = create_ready_fixture(w);
+
+    for (int i = 0; i < 2; i++) {
+        expect_ready_of_new_sessions(s.ada, PLAIN, "{'notes': {}, 'user_guild_settings': []}");
+        expect_ready_of_new_sessions(s.ada, 1 << 3, "{'user_guild_settings': {'entries': []}}");
+    }
+}
+
 /* Expects the only guild in all forms. */
 static void expect_guild_in_ready(struct client *c, const char *own, const char *others)
 {
@@ -190,6 +230,8 @@ const struct test gateway_cached_ready_tests[] = {
     TEST(ready_shows_added_and_deleted_roles_of_a_member),
     TEST(ready_shows_members_who_left_and_rejoined),
     TEST(ready_shows_changes_of_a_friend),
+    TEST(ready_shows_changed_settings_of_the_account),
+    TEST(cached_settings_depend_on_the_capabilities),
     TEST(ready_shows_changes_of_a_guild),
     TEST(cached_ready_shows_each_user_only_visible_channels),
     { 0 },

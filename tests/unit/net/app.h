@@ -291,7 +291,17 @@ static void app_send_long_message(struct websocket *ws)
     websocket_send(ws, WS_TEXT, STR("behind"));
 }
 
-/* Each frame is sent immediately until the socket is full; the rest follows. */
+/* Sends a text in parts of different lengths. */
+static void app_send_in_parts(struct websocket *ws, struct str text)
+{
+    struct str parts[] = { str_slice(text.p, 3), STR(""), str_slice(text.p + 3, text.n - 4),
+                           str_slice(text.p + text.n - 1, 1) };
+
+    websocket_send_parts(ws, WS_TEXT, parts, WEBSOCKET_PARTS_MAX);
+}
+
+/* Each frame is sent immediately until the socket is full; the rest follows. Every third is sent in
+ * parts, and every sixth behind a queued frame. */
 enum { APP_FRAMES = 300, APP_FRAME = 50 * 1024 };
 static void app_send_frames(struct websocket *ws)
 {
@@ -303,7 +313,10 @@ static void app_send_frames(struct websocket *ws)
         app_fill(text, APP_FRAME, (size_t)(2 + i % 20));
         buf_reset(&b);
         ws_append_frame(&b, WS_TEXT, str_slice(text, APP_FRAME));
-        websocket_send_frame(ws, buf_as_str(&b), true);
+        if (i % 3 == 2)
+            app_send_in_parts(ws, str_slice(text, APP_FRAME));
+        else
+            websocket_send_frame(ws, buf_as_str(&b), i % 6 != 1);
     }
     buf_clear(&b);
     mem_free(text);
