@@ -10,14 +10,25 @@ const struct sql counter_questions[] = {
     SQL_TEXT("select n + 3 from counter where id = 1"),
 };
 
-struct loops *batch_serve(struct fixture *f)
+static struct loops *serve_counter(struct fixture *f, bool shared)
 {
     counter_make(f);
     store_close(f->store);
     f->options.readers = 1;
     f->options.serves = true;
+    f->options.shared = shared;
     no_error(store_open(&f->options, &f->store));
     return loops_start(1, NULL, NULL);
+}
+
+struct loops *batch_serve(struct fixture *f)
+{
+    return serve_counter(f, true);
+}
+
+struct loops *batch_serve_alone(struct fixture *f)
+{
+    return serve_counter(f, false);
 }
 
 enum err ask_some(struct work_item *w, struct tx *tx)

@@ -27,8 +27,10 @@ struct batch {
     int count;
 };
 
-/* Opens the store again for one loop, which it starts, and creates the counter. */
+/* Opens the store again for one loop, which it starts, and creates the counter. batch_serve opens
+ * it as a node of a cluster, which caches no rows, batch_serve_alone as the only server. */
 struct loops *batch_serve(struct fixture *f);
+struct loops *batch_serve_alone(struct fixture *f);
 
 /* Queries of the counter's value plus 0 to 3. */
 extern const struct sql counter_questions[4];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "store/postgres/pipeline.h"
 
 /* Use this array for every COMMIT of a pipeline, because prepared statements are found by the
@@ -17,8 +18,10 @@ void postgres_conn_begin_transaction(struct postgres_conn *c, const char *how)
     c->begin = how;
     c->began = 0;
     c->culprit = NULL;
-    c->commits_with_first_round_trip = c->is_over = c->wants_more = c->may_be_written = false;
+    c->commits_with_first_round_trip = c->is_over = c->wants_more = c->rows.may_be_written = false;
     c->ids.conflict = false;
+    c->rows.written = (struct table_set){ 0 };
+    c->rows.commit_is_pending = false;
 }
 
 void postgres_conn_begin_one_round_trip_read(struct postgres_conn *c, const char *how)
@@ -57,7 +60,7 @@ static enum err error_from_pipeline_failure(struct postgres_conn *c, struct pipe
 {
     c->culprit = f->work;
     if (f->happened && was_terminated_before_commit(f))
-        c->may_be_written = false;
+        c->rows.may_be_written = false;
     if (f->happened)
         postgres_skip_ids_after_order_conflict(c, f);
     enum err e = f->happened ? postgres_error_from_result(c, f->result, f->sql) : OK;
@@ -84,15 +87,41 @@ static enum err commit_with_queued_statements(struct postgres_conn *c)
     return e || committed ? e : ERR_INTERNAL;
 }
 
+/* --- versions of written tables --------------------------------------------------------- */
+
+void postgres_conn_begin_table_commit(struct postgres_conn *c)
+{
+    c->rows.commit_is_pending = c->rows.versions && !table_set_is_empty(&c->rows.written);
+    if (c->rows.commit_is_pending)
+        table_versions_begin_commit(c->rows.versions, &c->rows.written);
+}
+
+void postgres_conn_end_table_commit(struct postgres_conn *c)
+{
+    bool is_known = !c->lost || !c->rows.may_be_written;
+
+    if (c->rows.commit_is_pending && is_known)
+        table_versions_end_commit(c->rows.versions, &c->rows.written);
+    else if (c->rows.commit_is_pending)
+        log_warn(
+            "store: the answer to a COMMIT was lost; rows of its tables are not cached any more");
+    c->rows.commit_is_pending = false;
+}
+
 enum err postgres_conn_commit(struct postgres_conn *c)
 {
+    enum err e = OK;
+
     discard_prefetched_queries(c);
-    if (c->queued_count)
-        return commit_with_queued_statements(c);
-    if (!transaction_was_begun(c))
-        return OK;
-    c->may_be_written = true;
-    return postgres_conn_run_command(c, COMMIT_SQL);
+    if (c->queued_count) {
+        e = commit_with_queued_statements(c);
+    } else if (transaction_was_begun(c)) {
+        c->rows.may_be_written = true;
+        postgres_conn_begin_table_commit(c);
+        e = postgres_conn_run_command(c, COMMIT_SQL);
+    }
+    postgres_conn_end_table_commit(c);
+    return e;
 }
 
 void postgres_conn_roll_back(struct postgres_conn *c)
@@ -185,6 +214,7 @@ enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct work_
     bool committed = sent && read_logged_commit_results(c, &f, &w->position);
     postgres_pipeline_end(c, sent);
     e = error_from_pipeline_failure(c, &f);
+    postgres_conn_end_table_commit(c);
     if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;
     return e || committed ? e : ERR_INTERNAL;
@@ -240,6 +270,7 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *c
     bool committed = sent && read_group_commit_results(c, &f, works, count);
     postgres_pipeline_end(c, sent);
     e = error_from_pipeline_failure(c, &f);
+    postgres_conn_end_table_commit(c);
     if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;
     return e || committed ? e : ERR_INTERNAL;

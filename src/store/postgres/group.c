@@ -181,7 +181,7 @@ static void commit_group_items(struct commit_group *g)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
         return;
     }
-    if (!w->conn.lost || !w->conn.may_be_written || e != ERR_UNAVAILABLE)
+    if (!w->conn.lost || !w->conn.rows.may_be_written || e != ERR_UNAVAILABLE)
         abort_group_and_remove_item(g, e, w->conn.culprit);
     roll_back_writing_items(g, writers, count);
     for (unsigned i = 0; i < count; i++)

@@ -25,6 +25,7 @@
     X(getvalue)            \
     X(isBusy)              \
     X(nfields)             \
+    X(notifies)            \
     X(ntuples)             \
     X(pipelineSync)        \
     X(putCopyData)         \

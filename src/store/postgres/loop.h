@@ -84,4 +84,16 @@ bool postgres_loop_reader_process_results(struct postgres_loop_reader *r);
 void postgres_loop_reader_rerun_complete_reads(struct postgres_loop_reader *r);
 void postgres_loop_reader_move_reads_to_workers(struct postgres_loop_reader *r);
 
+/* --- cached rows, row_cache.c ----------------------------------------------------------- */
+
+/* Empties the cache of the connection, or creates it. */
+void postgres_loop_reader_empty_cache(struct postgres_loop_reader *r);
+/* Processes the notifications of tools, which have written rows. */
+void postgres_loop_reader_read_notifications(struct postgres_loop_reader *r);
+/* Call it when the database has answered the queries that were sent at r->asked_at. */
+void postgres_loop_reader_extend_cache_lease(struct postgres_loop_reader *r);
+/* Runs a read if all its rows are cached. Returns false if it needs others; then it must run
+ * again. */
+bool postgres_run_read_from_cache(struct postgres_loop_reader *r, struct work_item *w);
+
 #endif

@@ -21,6 +21,8 @@ static void on_socket_handle_closed(uv_handle_t *socket)
 
 static void close_loop_reader_connection(struct postgres_loop_reader *r)
 {
+    query_cache_free(r->conn.rows.cache);
+    r->conn.rows.cache = NULL;
     if (r->socket)
         uv_close((uv_handle_t *)r->socket, on_socket_handle_closed);
     r->socket = NULL;
@@ -53,6 +55,16 @@ static void poll_socket_of_postgres_loop_reader(struct postgres_loop_reader *r, 
 static const char READ_ONLY_SETTINGS[] = "set default_transaction_isolation = 'repeatable read'; "
                                          "set default_transaction_read_only = on";
 
+static bool listen_to_tools(struct postgres_conn *c)
+{
+    char sql[128];
+
+    return !c->rows.versions ||
+           (!postgres_conn_query_text(c, "select format('listen %I', " ROWS_CHANNEL ")", sql,
+                                      sizeof sql) &&
+            !postgres_conn_run_command(c, sql));
+}
+
 /* Opens the connection on a libuv thread, because connecting blocks. */
 static void open_connection_on_thread(uv_work_t *w)
 {
@@ -60,9 +72,10 @@ static void open_connection_on_thread(uv_work_t *w)
     struct postgres_conn *c = &r->conn;
 
     c->on_loop = false;
+    c->rows.versions = table_versions_or_null(&r->pool->versions);
     r->opened = postgres_conn_open(c, r->pool->where, false) &&
                 (!r->pool->serves || postgres_conn_register_server(c, r->pool)) &&
-                !postgres_conn_run_command(c, READ_ONLY_SETTINGS) &&
+                listen_to_tools(c) && !postgres_conn_run_command(c, READ_ONLY_SETTINGS) &&
                 pq.setnonblocking(c->pg, 1) == 0 && pq.enterPipelineMode(c->pg);
     c->round_trips = &r->pool->store.round_trips;
     c->prefetcher = &r->pool->prefetcher;
@@ -82,6 +95,8 @@ static void start_polling_socket(struct postgres_loop_reader *r)
     uv_unref((uv_handle_t *)r->socket);
     r->events = 0;
     r->state = READER_OPEN;
+    r->conn.rows.until = 0;
+    postgres_loop_reader_empty_cache(r);
     poll_socket_of_postgres_loop_reader(r, UV_READABLE);
 }
 
@@ -162,10 +177,13 @@ void postgres_loop_reader_on_socket_event(struct postgres_loop_reader *r, int st
                 consume_connection_input(r, events) && postgres_loop_reader_process_results(r) &&
                 pq.status(c->pg) == CONNECTION_OK;
 
-    if (fine)
-        postgres_loop_reader_rerun_complete_reads(r);
-    else
+    if (!fine) {
         postgres_loop_reader_disconnect(r);
+        return;
+    }
+    postgres_loop_reader_rerun_complete_reads(r);
+    if (r->state == READER_OPEN)
+        postgres_loop_reader_read_notifications(r);
 }
 
 static void on_loop_reader_socket_event(uv_poll_t *socket, int status, int events)

@@ -246,6 +246,8 @@ static void start_waiting_loop_reads(struct postgres_loop_reader *r)
 {
     postgres_discard_queued_statements(&r->conn);
     r->rounds = 0;
+    if (r->conn.rows.versions)
+        r->conn.rows.clock = atomic_load(&r->conn.rows.versions->clock);
     if (r->conn.has_too_many_statements && !r->deallocates_due && !deallocate_statements(r)) {
         postgres_loop_reader_disconnect(r);
         return;
@@ -376,6 +378,7 @@ void postgres_loop_reader_rerun_complete_reads(struct postgres_loop_reader *r)
     if (!r->count || !all_results_of_reads_have_arrived(r))
         return;
     r->wait_ms = 0;
+    postgres_loop_reader_extend_cache_lease(r);
     record_slow_answer_of_postgres(r);
     rerun_reads_with_results(r);
     if (r->queue.waiting)
@@ -437,6 +440,8 @@ bool postgres_run_read_on_loop(struct postgres *p, struct work_item *w)
     if (atomic_load(&r->loop) != w->loop || !postgres_loop_reader_ensure_connected(r) ||
         postgres_loop_reader_is_busy(r))
         return false;
+    if (postgres_run_read_from_cache(r, w))
+        return true;
     w->next = NULL;
     *r->queue.waiting_last = w;
     r->queue.waiting_last = &w->next;

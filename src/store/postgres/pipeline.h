@@ -6,7 +6,9 @@
 
 struct postgres_statement {
     char name[16];
+    const char *sql;
     bool prepared;
+    const struct statement_tables *tables; /* NULL if they are not needed */
 };
 
 /* The first statement of a pipeline that failed; PostgreSQL skips the statements after it. */

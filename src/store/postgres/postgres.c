@@ -111,6 +111,18 @@ static enum err migrate_and_register(struct postgres *p, const struct store_opti
     return e;
 }
 
+/* A server that does not share the database may cache rows. The statements of the first connection
+ * are prepared again, because their tables were not known yet. */
+static void know_tables(struct postgres *p)
+{
+    struct postgres_conn *c = &p->workers[0].conn;
+
+    table_versions_load(&p->versions, c);
+    c->rows.versions = table_versions_or_null(&p->versions);
+    postgres_free_prepared_statements(c);
+    postgres_conn_run_command(c, "deallocate all");
+}
+
 static void start_workers(struct postgres *p)
 {
     for (unsigned i = 0; i < p->count; i++) {
@@ -147,6 +159,7 @@ static void postgres_close(struct store *s)
     postgres_commit_order_clear(&p->commit_order);
     postgres_id_order_clear(&p->id_order);
     query_prefetcher_clear(&p->prefetcher);
+    table_versions_clear(&p->versions);
     for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
         pthread_rwlock_destroy(&p->write_locks[i]);
     mem_free(p->readers);
@@ -203,6 +216,7 @@ static struct postgres *postgres_new(const struct store_options *o)
     postgres_id_order_init(&p->id_order);
     init_write_locks(p);
     query_prefetcher_init(&p->prefetcher);
+    table_versions_init(&p->versions);
     return p;
 }
 
@@ -225,6 +239,8 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
         postgres_close(&p->store);
         return e;
     }
+    if (o->serves && !o->shared)
+        know_tables(p);
     start_workers(p);
     p->standby = postgres_standby_new(p, o);
     *ret = &p->store;
@@ -371,6 +387,7 @@ const struct store_engine postgres_engine = {
     .script = postgres_run_script,
     .id_sql = "bigint primary key",
     .clustered_sql = "",
-    .before_migration_sql = "set local lock_timeout = '500ms'",
+    .before_migration_sql =
+        "set local lock_timeout = '500ms'; select pg_notify(" ROWS_CHANNEL ", 'schema')",
     .has_older = postgres_read_whether_older_servers_run,
 };

@@ -7,18 +7,22 @@
  *   prefetch.c           learns which queries follow the first one, and sends them with it
  *   commit_order.c       calls the functions work_item.committed in commit order
  *   id_order.c           makes ids of a stream visible in increasing order
+ *   table_versions.c     which cached rows a commit makes stale (server that is not in a cluster)
  *   server_identity.c    which servers use the database; server_versions.c: in which versions
  *
  * Uses store/ and libpq only. Invariants: a work item runs again after a conflict or a lost
- * connection, but never if its COMMIT may have succeeded; nothing is cached, because other servers
- * may write. For a faster read start with loop_reads.c and prefetch.c, else with worker.c. */
+ * connection, but never if its COMMIT may have succeeded; in a cluster nothing is cached, because
+ * other servers may write. For a faster read start with loop_reads.c and prefetch.c, else with
+ * worker.c. */
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
 
 #include "base/links.h"
 #include "base/map.h"
+#include "store/cached_rows.h"
 #include "store/internal.h"
 #include "store/postgres/libpq.h"
+#include "store/postgres/row_cache/table_versions.h"
 
 /* --- one connection, conn.c: used by one thread at a time ----------------------------- */
 
@@ -45,6 +49,10 @@ struct postgres_read_time_limit {
     bool is_exceeded;          /* the running read exceeded the limit */
     bool has_short_timeout;    /* statement_timeout is set to SHORT_READ_LIMIT_MS */
 };
+
+/* Channel of the notifications that empty the caches of a server: a tool has written rows (with the
+ * payload 'schema': has changed tables). */
+#define ROWS_CHANNEL "'guildhall_rows_' || hashtext(current_schema())"
 
 struct postgres_conn {
     PGconn *pg;             /* NULL if not connected */
@@ -76,10 +84,20 @@ struct postgres_conn {
         struct list_link link; /* link in id_order.open; linked while parts is not 0 */
         bool conflict;         /* the commit failed because of tx_make_ids_visible_in_order */
     } ids;
-    bool may_be_written; /* whether COMMIT was sent, so that the transaction may be committed */
-    bool runs_group;     /* a group commit is running: writes are sent together with its COMMIT */
-    bool must_leave;     /* the running work item must leave the group commit, or the loop, and run
-                          * elsewhere */
+    struct postgres_row_cache {
+        struct table_versions *versions; /* NULL for connections of tools and of clusters */
+        struct query_cache *cache;       /* on a loop; NULL if rows are not cached */
+        uint64_t clock; /* table_versions.clock before the first query of the running reads */
+        int64_t until;  /* until when the cached rows may be used (monotonic ns): another server may
+                         * have started if the database has closed this connection meanwhile */
+        bool is_only_source;      /* the running read must not send a query */
+        struct table_set written; /* tables that the transaction may have written */
+        bool commit_is_pending;   /* table_versions_begin_commit was called */
+        bool may_be_written; /* whether COMMIT was sent, so that the transaction may be committed */
+    } rows;
+    bool runs_group; /* a group commit is running: writes are sent together with its COMMIT */
+    bool must_leave; /* the running work item must leave the group commit, or the loop, and run
+                      * elsewhere */
     bool on_loop; /* the connection belongs to a loop and never blocks: queries are only queued */
     bool is_full; /* the queue of statements is full */
     bool has_too_many_statements; /* too many prepared statements: deallocate them */
@@ -102,10 +120,11 @@ struct postgres_conn {
         bool writes;   /* the statement is a deferred write and not a prefetched query */
         bool prepares; /* whether PREPARE is sent together with this statement */
         bool used;     /* the work item used the rows */
+        bool cached;   /* the rows were stored in the cache, or were not wanted there */
         struct learned_query *learned; /* NULL if not learned (prefetch.c) */
         PGresult *result; /* the rows of a prefetched query; NULL until they have arrived */
     } queued[POSTGRES_QUEUE_MAX +
-             1]; /* the last one is for postgres_enqueue_last_write_statement */
+             2]; /* the last two are for postgres_enqueue_last_write_statement */
 };
 
 /* Opens the connection. Returns false if that fails; logs the reason if `log` is set. */
@@ -169,6 +188,10 @@ void postgres_conn_roll_back(struct postgres_conn *c);
 /* Sends the COMMIT of a read, but does not wait for the result. */
 void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 
+/* Call it before COMMIT is sent, and after its result was read or is known to be missing. */
+void postgres_conn_begin_table_commit(struct postgres_conn *c);
+void postgres_conn_end_table_commit(struct postgres_conn *c);
+
 /* --- queries, query.c ------------------------------------------------------------------ */
 
 void postgres_free_prepared_statements(struct postgres_conn *c);
@@ -192,9 +215,19 @@ enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct valu
                                 size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                         struct rows *ret);
+/* Returns whether an SQL text only reads. */
+bool postgres_sql_is_select(const char *sql);
 bool postgres_rows_next(struct rows *r);
 enum err postgres_rows_end(struct rows *r);
 enum err postgres_run_script(struct tx *tx, const char *sql);
+
+/* --- cached rows of a loop, row_cache.c --------------------------------------------------- */
+
+/* Returns the cached rows of a query if the running read may use them, otherwise NULL. */
+struct cached_rows *postgres_find_cached_rows(struct postgres_conn *c, const char *sql,
+                                              const struct postgres_parameters *p, size_t count);
+/* Caches the rows of a query that have arrived, if they are wanted and still valid. */
+void postgres_cache_rows(struct tx *tx, struct queued_statement *e);
 
 /* --- parameters and columns, values.c ------------------------------------------------- */
 
@@ -304,6 +337,7 @@ struct postgres {
         _Atomic uint16_t both;
     } statistics[POSTGRES_STATISTICS_SLOTS]; /* statistics per name of a work item; the index is the
                                               * hash of the name */
+    struct table_versions versions;
     struct prefetcher {
         pthread_mutex_t lock;
         struct map by_key;          /* struct learned_queries by work_item.prefetch.key */
@@ -377,6 +411,10 @@ enum err query_prefetcher_prefetch_or_learn_query(struct postgres_conn *c, struc
                                                   const char *sql,
                                                   const struct postgres_parameters *p,
                                                   size_t count);
+/* Call it for a SELECT whose rows are cached: learned queries belong to the first one. */
+void query_prefetcher_note_first_query(struct postgres_conn *c, struct work_item *w,
+                                       const char *sql, const struct postgres_parameters *p,
+                                       size_t count);
 /* Records whether the rows of a prefetched query were used; call it when the rows are discarded. */
 void query_prefetcher_record_result_use(struct prefetcher *h, struct learned_query *q, bool used);
 /* Queues a learned query, unless it is queued already. */

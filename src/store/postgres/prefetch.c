@@ -328,6 +328,15 @@ static uint64_t learn_query(struct prefetcher *h, struct work_item *w, const cha
     return l.new_ids;
 }
 
+void query_prefetcher_note_first_query(struct postgres_conn *c, struct work_item *w,
+                                       const char *sql, const struct postgres_parameters *p,
+                                       size_t count)
+{
+    if (w->prefetch.key || !w->name || !c->prefetcher)
+        return;
+    set_prefetch_key_and_ids(w, sql, p, count);
+}
+
 enum err query_prefetcher_prefetch_or_learn_query(struct postgres_conn *c, struct work_item *w,
                                                   const char *sql,
                                                   const struct postgres_parameters *p, size_t count)
@@ -340,7 +349,6 @@ enum err query_prefetcher_prefetch_or_learn_query(struct postgres_conn *c, struc
         return new_ids ? enqueue_learned_queries_of_work_item(c, w, new_ids) : OK;
     }
     w->prefetch.phase = PREFETCH_LEARNS;
-    if (!w->prefetch.key)
-        set_prefetch_key_and_ids(w, sql, p, count);
+    query_prefetcher_note_first_query(c, w, sql, p, count);
     return enqueue_learned_queries_of_work_item(c, w, 0);
 }

@@ -16,7 +16,8 @@ enum { MAX_STATEMENTS = 512 };
 
 struct postgres_cursor {
     struct row_cursor cursor;
-    PGresult *result;
+    PGresult *result; /* NULL if the rows are cached */
+    struct cached_rows *cached;
     bool lent; /* the queued statement still owns the result, because the read may restart and need
                 * it again */
     int at, count;
@@ -52,10 +53,12 @@ static enum err deallocate_statements_if_too_many(struct postgres_conn *c)
     return e;
 }
 
-static struct postgres_statement *prepared_statement_new(struct postgres_conn *c)
+static struct postgres_statement *prepared_statement_new(struct postgres_conn *c, const char *sql)
 {
     struct postgres_statement *st = mem_new(sizeof *st);
 
+    st->sql = sql;
+    st->tables = c->rows.versions ? table_versions_find_statement(c->rows.versions, sql) : NULL;
     snprintf(st->name, sizeof st->name, "s%u", c->named++);
     return st;
 }
@@ -79,7 +82,7 @@ static enum err find_postgres_statement(struct postgres_conn *c, const char *sql
         e = deallocate_statements_if_too_many(c);
     if (e)
         return e;
-    *ret = prepared_statement_new(c);
+    *ret = prepared_statement_new(c, sql);
     map_set_value(&c->statements, key, *ret);
     return OK;
 }
@@ -103,6 +106,8 @@ enum err find_or_prepare_postgres_statement(struct postgres_conn *c, const char 
 static bool send_prepared_statement(struct postgres_conn *c, const struct postgres_statement *st,
                                     size_t count, const struct postgres_parameters *p)
 {
+    if (st->tables)
+        table_set_add(&c->rows.written, &st->tables->writes);
     return pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0);
 }
 
@@ -246,7 +251,8 @@ enum err postgres_enqueue_learned_query(struct postgres_conn *c, const struct wo
 {
     struct postgres_statement *st;
 
-    if (!statement_queue_has_space(c) || is_query_queued(c, work, sql, p, count))
+    if (!statement_queue_has_space(c) || is_query_queued(c, work, sql, p, count) ||
+        postgres_find_cached_rows(c, sql, p, count))
         return OK;
     enum err e = find_postgres_statement(c, sql, &st);
 
@@ -260,15 +266,16 @@ enum err postgres_enqueue_learned_query(struct postgres_conn *c, const struct wo
     return e;
 }
 
-/* Returns the rows of a prefetched query, or NULL if they have not arrived. */
-static PGresult *find_prefetched_result(struct postgres_conn *c, const struct work_item *work,
-                                        const char *sql, const struct postgres_parameters *p,
-                                        size_t count)
+/* Returns a prefetched query if its rows have arrived, otherwise NULL. */
+static struct queued_statement *find_prefetched_query(struct postgres_conn *c,
+                                                      const struct work_item *work, const char *sql,
+                                                      const struct postgres_parameters *p,
+                                                      size_t count)
 {
     for (unsigned i = 0; i < c->queued_count; i++)
         if (queued_statement_matches(&c->queued[i], work, sql, p, count)) {
             c->queued[i].used = true;
-            return c->queued[i].result;
+            return c->queued[i].result ? &c->queued[i] : NULL;
         }
     return NULL;
 }
@@ -419,7 +426,8 @@ void postgres_pipeline_end(struct postgres_conn *c, bool sent)
 
 bool postgres_pipeline_send_commit(struct postgres_conn *c)
 {
-    c->may_be_written = true;
+    c->rows.may_be_written = true;
+    postgres_conn_begin_table_commit(c);
     return pq.sendQueryParams(c->pg, "commit", 0, NULL, NULL, NULL, NULL, 0) &&
            pq.pipelineSync(c->pg);
 }
@@ -465,6 +473,7 @@ enum err postgres_run_script(struct tx *tx, const char *sql)
 {
     enum err e = send_pending_begin(tx->connection);
 
+    table_versions_disable(&((struct postgres *)tx->store)->versions);
     if (!e)
         e = postgres_conn_run_command(tx->connection, sql);
     return e ? tx_mark_transaction_failed(tx, e) : OK;
@@ -472,7 +481,7 @@ enum err postgres_run_script(struct tx *tx, const char *sql)
 
 /* --- queries in transactions ---------------------------------------------------------- */
 
-static bool sql_text_is_select(const char *sql)
+bool postgres_sql_is_select(const char *sql)
 {
     static const char select[] = "select", with[] = "with recursive";
 
@@ -485,7 +494,7 @@ static bool statement_may_run_in_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;
 
-    return !c->runs_group || (sql_text_is_select(sql) && !has_deferred_write(c, tx->work));
+    return !c->runs_group || (postgres_sql_is_select(sql) && !has_deferred_write(c, tx->work));
 }
 
 static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, size_t count,
@@ -493,7 +502,7 @@ static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, si
 {
     struct postgres_conn *c = tx->connection;
 
-    if (!sql_text_is_select(*sql))
+    if (!postgres_sql_is_select(*sql))
         discard_prefetched_queries_of_work_item(tx);
     PGresult *result = pop_prefetched_result(c, tx->work, *sql, p, count);
     if (result)
@@ -511,10 +520,12 @@ static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struc
                                      const struct postgres_parameters *p, size_t count)
 {
     struct postgres_conn *c = tx->connection;
-    PGresult *result = find_prefetched_result(c, tx->work, sql, p, count);
+    struct queued_statement *e = find_prefetched_query(c, tx->work, sql, p, count);
 
-    if (result)
-        return result;
+    if (e && c->rows.cache)
+        postgres_cache_rows(tx, e);
+    if (e)
+        return e->result;
     c->wants_more = true;
     c->is_full = !statement_queue_has_space(c);
     if (!c->is_full)
@@ -538,6 +549,23 @@ static enum err open_result_cursor(struct tx *tx, PGresult *result, struct rows 
     return OK;
 }
 
+static enum err open_cached_cursor(struct tx *tx, struct cached_rows *rows, const char *sql,
+                                   const struct postgres_parameters *p, size_t count,
+                                   struct rows *ret)
+{
+    struct postgres_conn *c = tx->connection;
+    struct postgres_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
+
+    query_prefetcher_note_first_query(c, tx->work, sql, p, count);
+    query_cache_use_rows(c->rows.cache, rows);
+    cursor->cached = rows;
+    cursor->count = (int)rows->rows;
+    ret->columns = rows->columns;
+    tx_add_cursor(tx, &cursor->cursor, ret->columns);
+    ret->cursor = &cursor->cursor;
+    return OK;
+}
+
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                         struct rows *ret)
 {
@@ -556,7 +584,14 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     }
     enum err e = OK;
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
-    if (sql_text_is_select(sql) && !is_query_queued(c, tx->work, sql, &p, count))
+    struct cached_rows *cached = postgres_find_cached_rows(c, sql, &p, count);
+    if (cached)
+        return open_cached_cursor(tx, cached, sql, &p, count, ret);
+    if (c->rows.is_only_source) {
+        c->wants_more = true;
+        return tx_mark_transaction_failed(tx, ERR_STORE_RETRY);
+    }
+    if (postgres_sql_is_select(sql) && !is_query_queued(c, tx->work, sql, &p, count))
         e = query_prefetcher_prefetch_or_learn_query(c, tx->work, sql, &p, count);
     if (!e) /* find the statement after the prefetch, because a prefetch may free all statements of
              * the connection */
@@ -568,7 +603,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
 
         return here ? open_result_cursor(tx, here, ret) : ERR_STORE_RETRY;
     }
-    if (c->is_over && !find_prefetched_result(c, tx->work, sql, &p, count)) {
+    if (c->is_over && !find_prefetched_query(c, tx->work, sql, &p, count)) {
         c->wants_more = true;
         return tx_mark_transaction_failed(tx, ERR_STORE_RETRY);
     }
@@ -600,7 +635,10 @@ bool postgres_rows_next(struct rows *r)
         r->error = tx_mark_transaction_failed(r->tx, ERR_STORE_RETRY);
         return false;
     }
-    for (int i = 0; i < r->columns; i++)
+    if (cursor->cached)
+        cached_rows_copy_row(cursor->cached, (unsigned)cursor->at, r->lent ? NULL : tx_arena(r->tx),
+                             cursor->cursor.row);
+    for (int i = 0; i < r->columns && !cursor->cached; i++)
         cursor->cursor.row[i] =
             postgres_decode_column(tx_arena(r->tx), cursor->result, cursor->at, i);
     r->row = cursor->cursor.row;
@@ -612,7 +650,9 @@ enum err postgres_rows_end(struct rows *r)
 {
     struct postgres_cursor *cursor = (struct postgres_cursor *)r->cursor;
 
-    if (!cursor->lent)
+    if (cursor->cached)
+        cached_rows_unref(&cursor->cached->entry);
+    else if (!cursor->lent)
         pq.clear(cursor->result);
     tx_remove_cursor(r->tx, &cursor->cursor);
     return OK;

@@ -41,6 +41,7 @@ static bool connect_worker_to_postgres(struct postgres_worker *w, bool log)
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
     w->conn.prefetcher = &w->pool->prefetcher;
+    w->conn.rows.versions = table_versions_or_null(&w->pool->versions);
     w->conn.round_trips = NULL; /* do not count the round trips of the registration, which is not
                                  * part of a work item */
     if (w->pool->serves && !postgres_conn_register_server(&w->conn, w->pool)) {
@@ -178,7 +179,7 @@ static enum attempt_result commit_transaction_attempt(struct postgres_worker *w,
     work->result = e;
     if (!e)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
-    if (e && w->conn.lost && !w->conn.may_be_written)
+    if (e && w->conn.lost && !w->conn.rows.may_be_written)
         return ATTEMPT_CONNECTION_LOST;
     return e == ERR_STORE_RETRY ? ATTEMPT_CONFLICT : ATTEMPT_FINISHED;
 }
@@ -202,6 +203,9 @@ static void record_round_trips_of_read(struct postgres_worker *w, const struct w
     if (w->conn.wants_more || w->conn.began)
         same_name_reads_record_round_trips(w->pool, work, w->conn.wants_more ? 2 : w->conn.began);
 }
+
+/* A tool that writes empties the caches of the server (row_cache.c). */
+static const char NOTIFY_SERVER[] = "select pg_notify(" ROWS_CHANNEL ", '')";
 
 static struct tx run_transaction_function(struct postgres_worker *w, struct work_item *work)
 {
@@ -227,6 +231,8 @@ static enum attempt_result run_and_commit_work_item(struct postgres_worker *w,
         tx = run_transaction_function(w, work);
     if (!work->result)
         work->result = postgres_enqueue_id_order_check(&tx, &work, 1);
+    if (!work->result && work_item_is_write(work) && !w->pool->serves)
+        work->result = postgres_enqueue_last_write_statement(&tx, NOTIFY_SERVER, NULL, 0);
     if (!work->result)
         return commit_transaction_attempt(w, work);
     if (!w->conn.lost)

@@ -45,23 +45,6 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
 
 /* --- cached rows, query_cache.c --------------------------------------------------------- */
 
-struct cached_rows;
-
-/* Key of a query, and the rows that are collected for the query cache. If hash is 0, the rows are
- * not cached. */
-struct query_cache_pending_entry {
-    uint64_t hash;
-    unsigned min_repeats;
-    const char *sql;
-    const struct row_version_slots *reads;
-    const struct value *values;
-    size_t count;
-    bool single;
-    int columns;
-    unsigned rows, room;
-    struct value *cells;
-};
-
 /* Finds the rows of a query in the cache. If the function returns true, ret iterates over cached
  * rows. Otherwise sets question->hash if the rows should be cached. */
 bool query_cache_find_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,

@@ -16,6 +16,7 @@
 
 #include "base/stall_meter.h"
 #include "base/map.h"
+#include "store/cached_rows.h"
 #include "store/internal.h"
 
 /* --- one connection, conn.c: used by one thread at a time ----------------------------- */
@@ -175,12 +176,6 @@ void sqlite_query_dependencies_free(struct sqlite_conn *c);
  * Call both on the writer thread. */
 void sqlite_invalidate_query_caches(struct sqlite *q);
 void sqlite_mark_columns_of_query_written(struct sqlite *q, struct query_dependencies *r);
-
-/* --- query cache, query_cache.c: one per connection -------------------------------------- */
-
-struct query_cache *query_cache_new(void);
-void query_cache_free(struct query_cache *cache); /* accepts NULL */
-uint64_t query_cache_count_hits(const struct query_cache *cache);
 
 /* --- replaced file functions, file_methods.c --------------------------------------------- */
 

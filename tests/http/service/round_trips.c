@@ -14,6 +14,24 @@ static uint64_t count_round_trips(struct world *w)
     return stats.round_trips;
 }
 
+/* Foreign keys of nearly all tables lead to these. */
+static enum err write_nothing_to_all_tables(struct tx *tx, void *arg)
+{
+    (void)arg;
+    enum err e = tx_exec(tx, "delete from users where id = 0", NO_BIND, NULL);
+
+    e = e ? e : tx_exec(tx, "delete from guilds where id = 0", NO_BIND, NULL);
+    return e ? e : tx_exec(tx, "delete from channels where id = 0", NO_BIND, NULL);
+}
+
+static void make_cached_rows_stale(struct world *w)
+{
+    struct store *store = guildhall_get_store(world_server(w));
+
+    expect(!store_run_transaction_and_wait(store, STORE_WRITE, NULL, write_nothing_to_all_tables,
+                                           NULL));
+}
+
 /* Returns the minimum of several tries: connections prepare their statements first, and jobs run
  * in between. SQLite has no round trips. */
 static uint64_t least_round_trips(struct client *c, const char *path)
@@ -21,6 +39,7 @@ static uint64_t least_round_trips(struct client *c, const char *path)
     uint64_t least = UINT64_MAX;
 
     for (int i = 0; i < TRIES; i++) {
+        make_cached_rows_stale(c->world);
         uint64_t before = count_round_trips(c->world);
 
         expect_status(client_get(c, "%s", path), 200);
