@@ -34,7 +34,7 @@ static const struct schema tags_schema = {
     .fields = tags_fields,
     .doc = "The bot or integration that a managed role belongs to.",
 };
-static const struct type type_tags = { .kind = KIND_OBJECT, .schema = &tags_schema };
+static const struct type type_role_tags = { .kind = KIND_OBJECT, .schema = &tags_schema };
 
 static const struct field role_fields[] = {
     { FIELD(struct role, id), .type = &type_id },
@@ -49,7 +49,7 @@ static const struct field role_fields[] = {
     { FIELD(struct role, flags), .type = &type_count },
     { FIELD(struct role, icon), .type = &type_asset_hash, .flags = NULLABLE },
     { FIELD(struct role, unicode_emoji), .type = &type_text, .flags = NULLABLE },
-    { FIELD(struct role, tags), .type = &type_tags, .flags = OPTIONAL },
+    { FIELD(struct role, tags), .type = &type_role_tags, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema role_schema = {

@@ -27,8 +27,7 @@ static void metrics_respond(struct http_exchange *x, int status, struct str type
 static void metrics_respond_status(struct http_exchange *x, int status, const char *word,
                                    const char *warning)
 {
-    struct str more =
-        warning ? str_printf(x->arena, ",\"warning\":\"%s\"", warning) : (struct str){ 0 };
+    struct str more = warning ? str_printf(x->arena, ",\"warning\":\"%s\"", warning) : STR("");
 
     metrics_respond(x, status, STR("application/json"),
                     str_printf(x->arena, "{\"status\":\"%s\"%.*s}", word, STR_ARGS(more)));

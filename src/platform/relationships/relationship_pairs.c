@@ -147,7 +147,7 @@ static enum err emit_relationship_event(struct call *call, enum event event, sno
 {
     bool whole = event == EVENT_RELATIONSHIP_ADD;
     struct relationship r;
-    struct user user;
+    struct user user = { 0 };
     enum err e = whole ? user_find(call->tx, other, &user) : OK;
 
     if (e)

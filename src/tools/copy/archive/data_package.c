@@ -228,7 +228,7 @@ static void count_package_channel(struct data_package *p, struct str guild, stru
 static void read_package_channel(struct data_package *p, const char *folder)
 {
     struct str channel = { 0 }, messages = { 0 };
-    char path[1600];
+    char path[2048];
 
     snprintf(path, sizeof path, "%s/channel.json", folder);
     if (!map_world_file_into_memory(path, &channel))
