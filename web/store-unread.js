@@ -243,6 +243,7 @@ export class UnreadStore extends MessageStore {
   /** Changes notification settings of a guild. @param {string} guild an id, or "@me" */
   async changeGuildSettings(guild, change) {
     const answer = await this.rest.patch(`/users/@me/guilds/${guild}/settings`, change);
-    this.takeGuildSettings([answer]);
+    // The event or the answer of a later change may have come first.
+    if (!(answer.version < this.guildSettings.get(guild)?.version)) this.takeGuildSettings([answer]);
   }
 }

@@ -52,6 +52,15 @@ def counts_of_sqlite(folder):
     return counts
 
 
+def messages_without_author(folder):
+    """Counts the messages that message_authors does not have, though SQLite looks for them there."""
+    db = sqlite3.connect(os.path.join(folder, "guildhall.db"))
+    (count,) = db.execute("select count(*) - (select count(*) from message_authors) + "
+                          "(select max(id) <> filed_to from message_author_progress) from messages").fetchone()
+    db.close()
+    return count
+
+
 def bend(folder, sql):
     db = sqlite3.connect(os.path.join(folder, "guildhall.db"))
     db.execute(sql)
@@ -167,6 +176,7 @@ def data_moves_to_postgres_and_back(executable):
         expect(re.search(r"moved \d+ files and keys, \d+ bytes, each compared", done.stdout) and
                f"start it: guildhall serve --data '{back}'\n" in done.stdout, done.stdout)
         same_counts(counts_of_postgres(database), counts_of_sqlite(back))
+        expect(messages_without_author(back) == 0, "messages that are not found by their author")
         expect(digest_of(os.path.join(back, "pepper.key")) ==
                digest_of(os.path.join(place.data, "pepper.key")), "another key")
         expect(run(executable, "check", "--data", back).returncode == 0, "check")

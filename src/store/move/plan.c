@@ -18,7 +18,7 @@ static const char *const excluded_tables[] = {
     "object_location", /* set for the target */
     "move_source",
     "move_tables",
-    "message_author*", /* filled by a job of the target */
+    "message_author*", /* only on SQLite; filled at the end of a move */
     "message_index",
     "message_index_*",
     "gif_index",

@@ -305,13 +305,17 @@ static enum err move_endpoint_end_insert(struct data_move_endpoint *s)
 }
 
 /* Moves the last message and the message count of a channel from channel_tails to the channel's
- * row, where SQLite stores them. */
+ * row, where SQLite stores them. Fills the table that finds messages by author. */
 static const char SQLITE_FINAL_SQL[] =
     "update channels set last_message_id = max(coalesce(last_message_id, 0), "
     "(select max(t.last_message_id) from channel_tails t where t.channel_id = channels.id)), "
     "thread_message_count = thread_message_count + (select sum(t.messages) from channel_tails t "
     "where t.channel_id = channels.id) where id in (select channel_id from channel_tails);"
-    "delete from channel_tails;";
+    "delete from channel_tails;"
+    "delete from message_authors;"
+    "insert into message_authors (author_id, message_id) select author_id, id from messages order by "
+    "author_id, id;"
+    "update message_author_progress set filed_to = (select coalesce(max(id), 0) from messages);";
 
 const struct data_move_engine move_engine_sqlite = {
     .target_has_data = move_location_has_data,
