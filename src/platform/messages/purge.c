@@ -84,6 +84,15 @@ static enum err delete_authored_messages(struct call *call, const struct list *a
     return e;
 }
 
+/* Returns an id above those of all messages that exist. After the clock was set back, the newest
+ * ids are ahead of it. */
+static snowflake id_after_all_messages(void)
+{
+    int64_t now = clock_ms(), newest = snowflake_newest_ms();
+
+    return snowflake_from_ms((now > newest ? now : newest) + 1);
+}
+
 static enum err schedule_next_purge_step(struct call *call, const struct purge_progress *p)
 {
     struct str data =
@@ -111,8 +120,8 @@ static enum err purge_message_batch(struct call *call, struct purge_progress *p,
 enum err purge_messages_of_user(struct call *call, const struct member_ban *ban)
 {
     struct purge_progress p = { ban->guild_id, ban->user_id,
-                                snowflake_from_ms(ban->since_us / 1000),
-                                snowflake_from_ms(clock_us() / 1000 + 1), 0 };
+                                snowflake_from_ms(ban->since_us / 1000), id_after_all_messages(),
+                                0 };
 
     return purge_message_batch(call, &p, ban->room);
 }
@@ -168,7 +177,7 @@ const struct job_kind account_purge_job = {
 
 enum err messages_schedule_purge_of_account(struct call *call, snowflake author_id)
 {
-    struct purge_progress p = { 0, author_id, 0, snowflake_from_ms(clock_us() / 1000 + 1), 0 };
+    struct purge_progress p = { 0, author_id, 0, id_after_all_messages(), 0 };
 
     return schedule_next_purge_step(call, &p);
 }

@@ -152,7 +152,8 @@ static const char COLUMNS_SQLITE[] =
     "and m.name not like 'gif_index%'";
 static const char COLUMNS_POSTGRES[] =
     "select cast(table_name as text), cast(column_name as text), cast(data_type as text) "
-    "from information_schema.columns where table_schema = current_schema()";
+    "from information_schema.columns where table_schema = current_schema() and table_name not in "
+    "(select table_name from information_schema.views)";
 
 static enum err search_all(struct tx *tx, void *arg)
 {

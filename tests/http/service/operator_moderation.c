@@ -6,6 +6,7 @@
 
 #include "apps.h"
 #include "admin/control/control.h"
+#include "base/clock.h"
 #include "gateway_conn.h"
 #include "channel_events.h"
 #include "test_guild.h"
@@ -549,10 +550,27 @@ static void announcement_is_shown_to_everybody_until_it_expires(struct world *w)
     expect_json(client_get(anybody, ANNOUNCEMENT), "{'announcement': null}");
 }
 
+/* The new message has an id that is ahead of the clock. */
+static void purge_deletes_messages_that_were_sent_after_the_clock_was_set_back(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct test_guild v = world_test_guild(w, ada);
+
+    test_guild_add(&v, bob);
+    say_text(bob, v.channel, "before");
+    clock_step_wall_clock(-10 * INT64_C(60000000));
+    say_text(bob, v.channel, "after");
+    expect(is_ok_reply(run_operator_command(w, "message\tpurge\tbob")));
+    world_settle(w);
+    expect(world_number(w, "select count(*) from messages where author_id = %s", bob->id) == 0);
+    clock_step_wall_clock(10 * INT64_C(60000000));
+}
+
 const struct test operator_moderation_tests[] = {
     TEST(operator_can_show_and_delete_a_message),
     TEST(operator_can_delete_private_messages),
     TEST(operator_can_delete_all_messages_of_an_account_in_batches),
+    TEST(purge_deletes_messages_that_were_sent_after_the_clock_was_set_back),
     TEST(operator_can_delete_a_file_from_all_messages),
     TEST(deleting_the_file_of_an_empty_message_deletes_the_message),
     TEST(report_stores_the_messages_content_at_that_time),
