@@ -4,10 +4,11 @@
  * table yet. On PostgreSQL, which has an index, all three are views of messages. */
 #include "platform/messages/messages.h"
 
-/* Takes a few milliseconds, so that other writes do not wait long. */
+enum { AT_ONCE = 1000 }; /* takes a few milliseconds, so that other writes do not wait long */
+
 #define NEXT_UNFILED                                  \
     "from messages where id > (select filed_to from " \
-    "message_author_progress) order by id limit 1000"
+    "message_author_progress) order by id limit $1"
 
 static const char FILE_NEXT[] =
     "insert into message_authors (author_id, message_id) select author_id, id " NEXT_UNFILED;
@@ -15,10 +16,12 @@ static const char ADVANCE[] =
     "update message_author_progress set filed_to = coalesce((select max(id) from "
     "(select id " NEXT_UNFILED ") next), filed_to)";
 
-enum err messages_file_authors(struct tx *tx)
+enum err messages_file_authors(struct tx *tx, bool *ret_more)
 {
     int64_t count = 0;
-    enum err e = tx_queries_need_round_trips(tx) ? OK : tx_exec(tx, FILE_NEXT, NO_BIND, &count);
+    enum err e =
+        tx_queries_need_round_trips(tx) ? OK : tx_exec(tx, FILE_NEXT, BIND(v_int(AT_ONCE)), &count);
 
-    return e || !count ? e : tx_exec(tx, ADVANCE, NO_BIND, NULL);
+    *ret_more = count == AT_ONCE;
+    return e || !count ? e : tx_exec(tx, ADVANCE, BIND(v_int(AT_ONCE)), NULL);
 }

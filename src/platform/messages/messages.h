@@ -52,9 +52,9 @@ enum err message_create_system_message(struct call *call, const struct channel *
                                        enum message_type type, snowflake author,
                                        snowflake mentioned, struct str content);
 
-/* Adds messages to the table message_authors (message_authors.c). The job that indexes messages for
- * search calls it in each step. */
-enum err messages_file_authors(struct tx *tx);
+/* Adds some messages to the table message_authors (message_authors.c). The job that indexes
+ * messages for search calls it in each step. Sets *ret_more to whether it must be called again. */
+enum err messages_file_authors(struct tx *tx, bool *ret_more);
 
 /* Reads a message with all fields that replies contain. Returns ERR_UNKNOWN_MESSAGE if it does not
  * exist or is ephemeral for another user. */

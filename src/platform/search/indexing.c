@@ -11,7 +11,8 @@
 enum {
     AT_ONCE = 64,
     /* CPU time in nanoseconds after which a run of the job stops to index messages, and after which
-     * it stops to merge segments of the index. The commit adds about half of the first. */
+     * it stops to merge segments of the index. The commit takes about half as long as the indexing.
+     */
     INDEXING_NS = 6 * 1000 * 1000,
     MERGING_NS = 10 * 1000 * 1000,
 };
@@ -118,12 +119,12 @@ static enum err index_oldest_documents(struct call *call, size_t *ret_count, boo
 static enum err run_message_indexing_job(struct call *call, const struct job *job)
 {
     size_t count = 0;
-    bool more = false, merged = true;
+    bool more = false, unfiled = false, merged = true;
     int64_t until = clock_thread_cpu_ns() + MERGING_NS;
     enum err e = index_oldest_documents(call, &count, &more);
 
     if (!e)
-        e = messages_file_authors(call->tx);
+        e = messages_file_authors(call->tx, &unfiled);
     while (!e && merged && clock_thread_cpu_ns() < until)
         e = message_index_merge_step(call, count == 0, &merged);
     if (e)
@@ -131,7 +132,10 @@ static enum err run_message_indexing_job(struct call *call, const struct job *jo
     /* No message found: run once more at claimed_until, because messages that were created in the
      * meantime have not scheduled the job. */
     int64_t now = clock_us(), planned = claimed_until;
-    int64_t next = more ? now + PAUSE : count ? now + EVERY : merged ? now + MERGE_PAUSE : planned;
+    int64_t next = more || unfiled ? now + PAUSE
+                   : count         ? now + EVERY
+                   : merged        ? now + MERGE_PAUSE
+                                   : planned;
     return next > now ? job_schedule(call, &message_indexing, job->key, next, STR("")) : OK;
 }
 

@@ -57,6 +57,27 @@ static void messages_with_lower_ids_are_filed_when_they_are_inserted(struct worl
     expect(world_number(w, "select count(*) from message_authors") == 0);
 }
 
+/* Ephemeral messages have authors, but are not indexed for search. */
+static void job_continues_until_all_messages_are_filed(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+
+    if (world_config(w)->store)
+        return;
+    say_text(ada, v.channel, "one");
+    wait_until_messages_are_filed(w);
+    world_sql(
+        w,
+        "insert into messages (id, channel_id, author_id, ephemeral_for) with recursive n (i) "
+        "as (select 1 union all select i + 1 from n where i < 3500) select (select max(id) from "
+        "messages) + i, %s, %s, %s from n",
+        v.channel, ada->id, ada->id);
+    say_text(ada, v.channel, "two");
+    wait_until_messages_are_filed(w);
+    expect(count_wrong_authors(w) == 0);
+}
+
 static void nonce_is_enforced_before_and_after_messages_are_filed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -97,6 +118,7 @@ static void members_who_wrote_messages_are_not_pruned(struct world *w)
 const struct test message_authors_tests[] = {
     TEST(ban_deletes_messages_before_and_after_they_are_filed),
     TEST(messages_with_lower_ids_are_filed_when_they_are_inserted),
+    TEST(job_continues_until_all_messages_are_filed),
     TEST(nonce_is_enforced_before_and_after_messages_are_filed),
     TEST(members_who_wrote_messages_are_not_pruned),
     { 0 },
