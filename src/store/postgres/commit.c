@@ -103,8 +103,8 @@ void postgres_conn_end_table_commit(struct postgres_conn *c)
     if (c->rows.commit_is_pending && is_known)
         table_versions_end_commit(c->rows.versions, &c->rows.written);
     else if (c->rows.commit_is_pending)
-        log_warn(
-            "store: the answer to a COMMIT was lost; rows of its tables are not cached any more");
+        log_warn("store: the answer to a COMMIT was lost; rows of its tables are not cached until "
+                 "the next start");
     c->rows.commit_is_pending = false;
 }
 
