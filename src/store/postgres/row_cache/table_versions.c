@@ -9,21 +9,29 @@
 
 /* Names of relations, whether they are ordinary tables, and the relations that a write to them may
  * also change: by foreign keys that cascade, or by triggers whose functions name them. Partitions
- * are left out, because statements name only the partitioned table. */
+ * are left out, because statements name only the partitioned table. Each catalog is read once:
+ * without `materialized`, PostgreSQL reads them for each relation, which takes seconds. */
 static const char READ_TABLES[] =
-    "with recursive changed (oid, origin) as ("
-    "select oid, oid from pg_class where relnamespace = current_schema()::regnamespace "
-    "and relkind in ('r', 'p', 'v', 'm', 'S') and not relispartition "
-    "union select next.oid, changed.origin from changed join ("
-    "select conrelid as oid, confrelid as source from pg_constraint where contype = 'f' "
+    "with recursive relations as materialized ("
+    "select oid, relname, relkind, relispartition from pg_class "
+    "where relnamespace = current_schema()::regnamespace "
+    "and relkind in ('r', 'p', 'v', 'm', 'S')), "
+    "trigger_words as materialized ("
+    "select t.tgrelid, regexp_split_to_table(p.prosrc, '\\W+') as word from relations "
+    "join pg_trigger t on t.tgrelid = relations.oid and not t.tgisinternal "
+    "join pg_proc p on p.oid = t.tgfoid), "
+    "changes (source, target) as materialized ("
+    "select confrelid, conrelid from pg_constraint where contype = 'f' "
     "and (confdeltype not in ('a', 'r') or confupdtype not in ('a', 'r')) "
-    "union select c.oid, t.tgrelid from pg_trigger t join pg_proc p on p.oid = t.tgfoid "
-    "join pg_class c on p.prosrc ~ ('\\m' || c.relname || '\\M') and c.relkind in ('r', 'p') "
-    "and c.relnamespace = current_schema()::regnamespace "
-    "where not t.tgisinternal) next on next.source = changed.oid) "
+    "union select tgrelid, oid from trigger_words "
+    "join relations on relname = word and relkind in ('r', 'p')), "
+    "changed (oid, origin) as ("
+    "select oid, oid from relations where not relispartition "
+    "union select changes.target, changed.origin from changed "
+    "join changes on changes.source = changed.oid) "
     "select source.relname, source.relkind = 'r', target.relname from changed "
-    "join pg_class source on source.oid = changed.origin "
-    "join pg_class target on target.oid = changed.oid order by source.relname";
+    "join relations source on source.oid = changed.origin "
+    "join relations target on target.oid = changed.oid order by source.relname";
 
 /* Words before a parenthesis in queries whose rows may be cached. Functions that are not listed may
  * depend on more than rows and parameters. */
