@@ -11,7 +11,7 @@
 #include "test_guild.h"
 #include "waits.h"
 
-enum { SESSIONS = 24, ROUNDS = 150, EVENTS = 20000 };
+enum { SESSIONS = 24, ROUNDS = 50, EVENTS = 6000 };
 
 struct event_storm {
     struct gateway *gateway;
