@@ -111,7 +111,7 @@ static const struct field option_draft_fields[] = {
     { FIELD(struct onboarding_option, emoji_id), .type = &type_id, .flags = MAYBE,
       .doc = "An emoji of the guild" },
     { FIELD(struct onboarding_option, emoji_name), .type = &type_text, .flags = MAYBE,
-      .doc = "Or a Unicode emoji" },
+      .doc = "A Unicode emoji, if there is no emoji_id" },
     { FIELD(struct onboarding_option, emoji_animated), .type = &type_bool, .flags = MAYBE },
     { FIELD(struct onboarding_option, role_ids), .type = &type_option_ids, .flags = MAYBE },
     { FIELD(struct onboarding_option, channel_ids), .type = &type_option_ids, .flags = MAYBE },

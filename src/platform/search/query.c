@@ -76,12 +76,12 @@ static const struct type type_sort_order = { .kind = KIND_STRING, .choices = sor
 #define SEARCH_FIELDS                                                                              \
     ASKED(limit, type_page, .fallback = 25),                                                       \
     ASKED(offset, type_offset),                                                                    \
-    ASKED(min_id, type_id, .doc = "Newer than this"),                                              \
-    ASKED(max_id, type_id, .doc = "Older than this"),                                              \
-    ASKED(content, type_content, .doc = "Words; the last may be the beginning of one of 4 "        \
-          "characters or more; not on SQLite where 10000 messages that fit have it as it stands"),    \
-    ASKED(slop, type_slop, .fallback = 2, .doc = "Words of others between two of them at most"),   \
-    ASKED(contents, type_contents, .doc = "`slop|words` each, one of which is enough"),            \
+    ASKED(min_id, type_id, .doc = "Only newer messages"),                                          \
+    ASKED(max_id, type_id, .doc = "Only older messages"),                                          \
+    ASKED(content, type_content, .doc = "Words; the last one may be a prefix of at least 4 "       \
+          "characters. SQLite ignores longer words if 10000 messages have the prefix as a word"),  \
+    ASKED(slop, type_slop, .fallback = 2, .doc = "How many other words may be between two"),       \
+    ASKED(contents, type_contents, .doc = "Alternatives, each as `slop|words`"),                   \
     ASKED(author_id, type_people),                                                                 \
     ASKED(author_type, type_author_kinds),                                                         \
     ASKED(mentions, type_people),                                                                  \

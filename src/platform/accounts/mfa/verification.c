@@ -212,7 +212,7 @@ static const struct enum_choice methods[] = {
 };
 static const struct type type_method = { .kind = KIND_STRING,
                                          .choices = methods,
-                                         .doc = "A method of the answer with code 60003" };
+                                         .doc = "One of the methods in the error with code 60003" };
 static const struct type type_proof = { .kind = KIND_STRING,
                                         .max = 16384,
                                         .doc = "The password, a code, a backup code or the "
