@@ -201,6 +201,25 @@ static void deleting_a_channel_deletes_its_search_index(struct world *w)
     expect(world_count_unindexed_messages(w) == 0);
 }
 
+/* An imported embed may have any type. It must neither stop the indexing job, nor add terms. */
+static void embed_types_of_imports_are_not_terms(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, bob);
+
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content, embeds) values (1000, %s, "
+              "%s, 'an otter', '[{\"type\":\"it''s _g%s\"}]'), (1001, %s, %s, 'an otter', "
+              "'[{\"type\":\"GIFV\"}]')",
+              v.channel, ada->id, other.id, v.channel, ada->id);
+    send_message(ada, v.channel, "a badger");
+    wait_until_messages_are_indexed(w);
+    expect_found(bob, other.id, "content=otter", 0, "");
+    expect_found(ada, v.id, "content=otter&has=embed", 2, "an otter");
+    expect_found(ada, v.id, "embed_type=gif", 1, "an otter");
+    expect_found(ada, v.id, "embed_type=article", 0, "");
+}
+
 /* --- filters -------------------------------------------------------------------------- */
 
 static const struct upload picture[] = { { "files[0]", "Red Fox.SVG", STR_INIT("<svg/>") }, { 0 } };
@@ -526,6 +545,7 @@ const struct test search_tests[] = {
     TEST(messages_older_than_indexed_ones_are_found),
     TEST(ephemeral_messages_are_neither_found_nor_read_again),
     TEST(deleting_a_channel_deletes_its_search_index),
+    TEST(embed_types_of_imports_are_not_terms),
     TEST(search_filters_work_before_and_after_indexing),
     TEST(search_pages_and_id_bounds_are_exact),
     TEST(invalid_search_parameters_are_refused),
