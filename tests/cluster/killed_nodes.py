@@ -280,6 +280,26 @@ def session_identifies_again_if_its_permissions_changed_meanwhile(executable):
         session.close()
 
 
+def session_identifies_again_if_a_guild_was_deleted_meanwhile(executable):
+    """GUILD_DELETE is for the sessions of the guild, which the recovered session would not be."""
+    with Ring(executable, nodes=2, world=TWO_GUILDS, flags=["--rate-limits", "off"]) as ring:
+        ada, bob, cyd = ring.tokens
+        up = [1]
+        sessions = [Lasting(lambda: [ring.servers[n].port for n in up], token) for token in (bob, cyd)]
+        wait_owner_rows(ring, 2)
+        up[:] = []
+        ring.servers[1].kill()
+        guild, _ = place_of(ring.client(2, bob))
+        expect(ring.client(2, ada).call("DELETE", f"/guilds/{guild}")[0] == 204, "the guild cannot be deleted")
+        up[:] = [2]
+        for session in sessions:
+            session.wait(lambda s=session: s.anew + s.resumed and s.session_id, "READY or RESUMED")
+        expect(sessions[0].anew == 1 and sessions[0].resumed == 0, "bob's session still has the deleted guild")
+        expect(sessions[1].resumed == 1, "the session of another guild had to identify again")
+        for session in sessions:
+            session.close()
+
+
 def wait_owner_rows(ring, count):
     deadline = time.monotonic() + PATIENCE
     while int(ring.sql("select count(*) from session_homes")) < count:
@@ -388,6 +408,7 @@ if __name__ == "__main__":
         session_does_not_resume_if_the_log_has_gaps,
         many_missed_events_are_replayed_once_and_in_order,
         session_identifies_again_if_its_permissions_changed_meanwhile,
+        session_identifies_again_if_a_guild_was_deleted_meanwhile,
         sessions_that_missed_the_same_events_share_the_decoded_log,
         entries_are_read_only_for_sessions_that_need_them,
         session_that_joined_a_guild_meanwhile_receives_its_events,

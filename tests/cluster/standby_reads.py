@@ -239,8 +239,65 @@ def primary_is_not_used_as_its_own_standby(scene):
         expect(scene.metric(2, "guildhall_standby_used") == 0, "the primary is used as a standby")
 
 
+def sql_on(folder, where, text):
+    done = subprocess.run(["psql", "-qAtX", "-h", folder, "-U", where["user"], "-c", text, where["dbname"]],
+                          capture_output=True, text=True, check=False)
+    expect(done.returncode == 0, done.stderr)
+    return done.stdout.strip()
+
+
+def wait_replayed(standby, position):
+    deadline = time.monotonic() + PATIENCE
+    while sql_on(standby.folder, standby.where, f"select pg_last_wal_replay_lsn() >= '{position}'") != "t":
+        expect(time.monotonic() < deadline, "the standby does not replay the log")
+        time.sleep(0.05)
+
+
+def end_of_log(standby):
+    return sql_on(standby.where["host"], standby.where, "select pg_current_wal_flush_lsn()")
+
+
+def standby_of_the_former_primary_is_not_read(executable):
+    """The second standby has replayed more of the former primary's log than the first one, which takes over. Its
+    position is ahead of the new primary's, but it lacks what the new primary commits."""
+    if not TOOLS:
+        raise Skip("PostgreSQL is not available")
+    with OwnDatabase():
+        first = Standby(os.environ[OwnDatabase.name])
+        second = Standby(os.environ[OwnDatabase.name])
+        try:
+            with Ring(executable, nodes=0) as ring:
+                wait_replayed(first, end_of_log(first))
+                first.run("psql", "-qX", "-h", first.folder, "-U", first.where["user"], "-c",
+                          "alter system set primary_conninfo = ''", first.where["dbname"])
+                first.run("pg_ctl", "-D", first.data, "-s", "reload")
+                deadline = time.monotonic() + PATIENCE
+                while first.sql("select count(*) from pg_stat_replication") != "1":
+                    expect(time.monotonic() < deadline, "the first standby continues to replicate")
+                    time.sleep(0.05)
+                sql_on(first.where["host"], first.where, "create table lost as select generate_series(1, 100000)")
+                wait_replayed(second, end_of_log(first))
+                first.take_over()
+                ring.database = f"host={first.folder} dbname={first.where['dbname']} user={first.where['user']}"
+                ring.store = f"{ring.database} options=-csearch_path={ring.schema}"
+                ring.flags = ["--store-standby", f"host={second.folder} dbname={second.where['dbname']} "
+                              f"user={second.where['user']} options=-csearch_path={ring.schema}"]
+                ring.start(1)
+                deadline = time.monotonic() + PATIENCE
+                log = ""
+                while "the standby is not used (it has not followed" not in log:
+                    expect(ring.metric(1, "guildhall_standby_used") == 0, "a standby of the former primary is read")
+                    expect(time.monotonic() < deadline, f"the log does not name the timeline: {log}")
+                    log = os.pread(ring.servers[1].log.fileno(), 1 << 24, 0).decode(errors="replace")
+                    time.sleep(0.05)
+        finally:
+            second.close()
+            first.close()
+
+
 if __name__ == "__main__":
     run_cases("cluster/standby_reads", [with_standby(case, lag_ms) for case, lag_ms in (
         (marked_routes_are_read_from_the_standby, 2000), (own_writes_are_visible_at_once, 2000),
         (standby_that_is_behind_is_not_read, 1000), (revoked_permissions_end_at_once, 60000),
-        (no_read_fails_without_the_standby, 2000), (primary_is_not_used_as_its_own_standby, 2000))])
+        (no_read_fails_without_the_standby, 2000), (primary_is_not_used_as_its_own_standby, 2000))]
+        + [standby_of_the_former_primary_is_not_read])

@@ -4,7 +4,7 @@
  * session was sent. The store has the session's guilds, the event log has the missed events. The
  * journal does not have the channels that the user could view. So the session is invalid if a
  * missed event changes these channels, because the client would not get the resulting
- * CHANNEL_CREATE and CHANNEL_DELETE events. */
+ * CHANNEL_CREATE and CHANNEL_DELETE events. It is also invalid if its guilds have changed. */
 #include "gateway/resume/crash_recovery.h"
 
 #include "base/test_faults.h"
@@ -39,6 +39,18 @@ static bool journal_slot_belongs_to_client(const struct journal_slot *slot,
     return slot->user_id == r->authentication.caller.id && str_is(str_of(r->id), slot->id);
 }
 
+/* Returns whether the session had the guilds that its account has now. The event of a deleted guild
+ * is for the guild, so a session that no longer has the guild would not get it. */
+static bool session_had_these_guilds(const struct journal_slot *slot, const struct list *guilds)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < guilds->count; i++)
+        hash ^= journal_hash_guild(((const snowflake *)guilds->items)[i]);
+    return hash == slot->guilds;
+}
+
+/* *ret stays empty if the session cannot be recovered. */
 static enum err serialize_crashed_session(struct tx *tx, const struct gateway_source *source,
                                           const struct found_journal_session *entry, uint64_t seq,
                                           struct str *ret)
@@ -50,6 +62,8 @@ static enum err serialize_crashed_session(struct tx *tx, const struct gateway_so
     if (e)
         return e;
     remove_guilds_of_other_shards(entry->slot, &guilds);
+    if (!session_had_these_guilds(entry->slot, &guilds))
+        return OK;
     buf_init(&out, RECOVERED_SESSION_MAX_BYTES);
     serialize_recovered_session(entry, seq, &guilds, &out);
     if (!buf_is_full(&out))
@@ -102,6 +116,8 @@ enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
         e = serialize_crashed_session(tx, source, &entry, r->seq, ret);
     if (!e && ret->n)
         *ret_answer = JOURNAL_FOUND;
+    else if (!e && moved)
+        e = session_owner_row_delete(tx, r->number, me);
     return e;
 }
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/session_tasks.h"
 #include "gateway/sessions/gateway_socket.h"
@@ -112,6 +113,13 @@ static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
     journal_replication_send_unsent_records(h);
 }
 
+static void on_guild_change_of_session(struct session *s, snowflake guild_id)
+{
+    journal_record_guild_change(s, guild_id);
+    if (s->gateway_loop->gateway->directory)
+        gateway_upcalls.directory_mark(s);
+}
+
 struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
 {
     struct gateway_loop *h = mem_new(sizeof *h);
@@ -130,8 +138,7 @@ struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
     h->topics.online_members = &g->online_members;
     if (g->cluster && !cluster_has_no_other_nodes(g->cluster))
         h->topics.on_topic_change = update_interest_of_node;
-    if (g->directory)
-        h->topics.on_guild_change = gateway_upcalls.directory_mark;
+    h->topics.on_guild_change = on_guild_change_of_session;
     h->queue.end = &h->queue.first;
     h->arena = arena_new();
     h->packer = deflate_compressor_new();

@@ -145,7 +145,7 @@ static void call_guild_change_callback(const struct session_subscriptions *own,
                                        const struct topic *t)
 {
     if (own->topics->on_guild_change && t->kind == AUDIENCE_GUILD)
-        own->topics->on_guild_change(own->session);
+        own->topics->on_guild_change(own->session, t->id);
 }
 
 void session_set_counts_as_online(struct session_subscriptions *own, bool seen)

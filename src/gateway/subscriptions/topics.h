@@ -77,7 +77,7 @@ struct topics {
     struct loop *loop;
     struct online_members *online_members; /* online members of all loops, or NULL */
     /* Called when a session joins or leaves a guild. May be NULL. */
-    void (*on_guild_change)(struct session *s);
+    void (*on_guild_change)(struct session *s, snowflake guild_id);
     /* Called when a topic was created, or is about to be freed. May be NULL. */
     void (*on_topic_change)(struct topics *all, const struct topic *t, bool exists);
     /* unused guild views (no session of this loop is in the guild), which are freed in steps */

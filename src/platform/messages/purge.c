@@ -84,13 +84,25 @@ static enum err delete_authored_messages(struct call *call, const struct list *a
     return e;
 }
 
-/* Returns an id above those of all messages that exist. After the clock was set back, the newest
- * ids are ahead of it. */
-static snowflake id_after_all_messages(void)
+static const char NEWEST_AUTHORED[] =
+    "select id from authored_messages where author_id = $1 order by id desc limit 1";
+
+/* Computes an id above those of all messages that the author has written. The newest may be ahead
+ * of the clock: if the clock was set back, or another node's clock is ahead, or they were imported.
+ */
+static enum err read_end_of_purge(struct tx *tx, snowflake author_id, snowflake *ret)
 {
     int64_t now = clock_ms(), newest = snowflake_newest_ms();
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, NEWEST_AUTHORED, BIND(v_id(author_id)), &row, &found);
 
-    return snowflake_from_ms((now > newest ? now : newest) + 1);
+    if (e)
+        return e;
+    *ret = snowflake_from_ms((now > newest ? now : newest) + 1);
+    if (found && row_id(&row, 0) >= *ret)
+        *ret = row_id(&row, 0) + (row_id(&row, 0) < INT64_MAX);
+    return OK;
 }
 
 static enum err schedule_next_purge_step(struct call *call, const struct purge_progress *p)
@@ -119,11 +131,12 @@ static enum err purge_message_batch(struct call *call, struct purge_progress *p,
 
 enum err purge_messages_of_user(struct call *call, const struct member_ban *ban)
 {
-    struct purge_progress p = { ban->guild_id, ban->user_id,
-                                snowflake_from_ms(ban->since_us / 1000), id_after_all_messages(),
-                                0 };
+    struct purge_progress p = { .guild_id = ban->guild_id,
+                                .author_id = ban->user_id,
+                                .from = snowflake_from_ms(ban->since_us / 1000) };
+    enum err e = read_end_of_purge(call->tx, ban->user_id, &p.until);
 
-    return purge_message_batch(call, &p, ban->room);
+    return e ? e : purge_message_batch(call, &p, ban->room);
 }
 
 /* Parses the data of a purge job. Jobs that older program versions stored lack the number of
@@ -177,9 +190,10 @@ const struct job_kind account_purge_job = {
 
 enum err messages_schedule_purge_of_account(struct call *call, snowflake author_id)
 {
-    struct purge_progress p = { 0, author_id, 0, id_after_all_messages(), 0 };
+    struct purge_progress p = { .author_id = author_id };
+    enum err e = read_end_of_purge(call->tx, author_id, &p.until);
 
-    return schedule_next_purge_step(call, &p);
+    return e ? e : schedule_next_purge_step(call, &p);
 }
 
 static const char FIND_PURGE[] = "select data from jobs where kind = 'account-purge' and key = $1";

@@ -3,6 +3,7 @@
 
 #include <sodium.h>
 
+#include "base/mem.h"
 #include "json/number.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
@@ -118,10 +119,21 @@ static const struct type type_indexed_embed = { .kind = KIND_OBJECT,
                                                 .schema = &indexed_embed_schema };
 static const struct type type_indexed_embeds = { .kind = KIND_ARRAY, .of = &type_indexed_embed };
 
-/* Returns the name that the search API uses for an embed type. */
+/* Returns the name that the search API uses for an embed type, or NULL: no filter finds the embed
+ * then. The type of an imported embed may be any text, so it must not become a term itself. */
 static const char *search_name_of_embed_type(struct str type)
 {
-    return str_is(type, "gifv") ? "gif" : str_is(type, "rich") ? "article" : NULL;
+    static const struct {
+        const char *type, *name;
+    } names[] = {
+        { "rich", "article" }, { "article", "article" }, { "gifv", "gif" },    { "gif", "gif" },
+        { "image", "image" },  { "video", "video" },     { "sound", "sound" },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (str_is(type, names[i].type))
+            return names[i].name;
+    return NULL;
 }
 
 static void add_embed_terms(struct arena *a, struct search_document *d, struct str json)
@@ -130,12 +142,12 @@ static void add_embed_terms(struct arena *a, struct search_document *d, struct s
     const struct indexed_embed *e = embeds.items;
 
     for (size_t i = 0; i < embeds.count; i++) {
-        struct str type = e[i].type.value;
-        const char *kind = search_name_of_embed_type(type);
+        struct str type = str_lower(a, e[i].type.value);
+        const char *name = search_name_of_embed_type(type);
 
         add_document_term(a, d, STR("_hasembed"));
-        add_document_term(a, d,
-                          search_term_of_word(a, 't', kind ? str_of(kind) : str_lower(a, type)));
+        if (name)
+            add_document_term(a, d, search_term_of_word(a, 't', str_of(name)));
         if (str_is(type, "image") || str_is(type, "video"))
             add_document_term(a, d, STR_CONCAT(a, STR("_has"), type));
         if (e[i].provider && e[i].provider->name.given == GIVEN)

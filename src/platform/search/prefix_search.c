@@ -3,7 +3,8 @@
  * FTS5 merges the rows of all words with the prefix before it returns the first row, even those of
  * other guilds. This takes seconds if the words are common. So the newest (or oldest) messages that
  * match the other filters are read first, and their terms are compared with the prefix. Only if few
- * of them match, the rows of these words are few, and FTS5 finds them. */
+ * of them match, and the prefix is not common in other guilds, the rows of these words are few, and
+ * FTS5 finds them. */
 #include "platform/search/internal.h"
 
 #include "model/fields/ids.h"
@@ -11,6 +12,8 @@
 enum {
     SAMPLE = 500,              /* messages that are always read */
     MAX_MESSAGES_READ = 40000, /* messages that are read at most: about 60 ms */
+    SAMPLE_PARTS = 5,
+    COMMON_ELSEWHERE = SAMPLE / 50,
 };
 
 struct prefix_scan {
@@ -80,6 +83,46 @@ static bool prefix_is_common(const struct prefix_scan *s)
     return s->found.count * MAX_MESSAGES_READ >= s->count * (size_t)s->left.limit;
 }
 
+static const char READ_ID_RANGE[] =
+    "select (select min(id) from messages), (select max(id) from messages)";
+static const char READ_TERMS_OF_ALL[] =
+    "select words from message_index where rowid <= $1 order by rowid desc limit $2";
+
+/* Counts the messages with the prefix among SAMPLE messages of all guilds. The sample has parts
+ * that are spread over the time since the first message. */
+static enum err count_prefix_in_all_guilds(const struct prefix_scan *s, size_t *ret)
+{
+    struct tx *tx = s->call->tx;
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, READ_ID_RANGE, NO_BIND, &r, &found);
+    snowflake first = e ? 0 : row_id(&r, 0), last = e ? 0 : row_id(&r, 1);
+
+    *ret = 0;
+    for (snowflake i = 1; !e && i <= SAMPLE_PARTS; i++) {
+        e = tx_query(
+            tx, READ_TERMS_OF_ALL,
+            BIND(v_id(first + (last - first) / SAMPLE_PARTS * i), v_int(SAMPLE / SAMPLE_PARTS)),
+            &r);
+        r.lent = true;
+        while (!e && rows_next(&r))
+            *ret += terms_have_prefix(row_text(&r, 0), s->prefix);
+        e = e ? e : rows_end(&r);
+    }
+    return e;
+}
+
+/* Determines whether the prefix is much more common in all guilds than in the messages that match
+ * the other filters. Then FTS5 would mostly read rows of other guilds. */
+static enum err find_whether_prefix_is_common_elsewhere(const struct prefix_scan *s, bool *ret)
+{
+    size_t count;
+    enum err e = count_prefix_in_all_guilds(s, &count);
+
+    *ret = !e && count >= COMMON_ELSEWHERE && count > 4 * s->found.count;
+    return e;
+}
+
 static struct search_term_filter *find_prefix_filter(const struct search_terms *t)
 {
     struct search_term_filter *g = t->groups.items;
@@ -139,7 +182,10 @@ enum err message_index_search(struct call *call, struct search_terms *t,
         e = find_exact_word(call, t, word, r, ret);
     if (e || !word->prefix)
         return e;
-    if (!s.finished && prefix_is_common(&s))
+    bool reads_more = !s.finished && prefix_is_common(&s);
+    if (!s.finished && !reads_more)
+        e = find_whether_prefix_is_common_elsewhere(&s, &reads_more);
+    if (!e && reads_more)
         e = prefix_scan_read(&s, MAX_MESSAGES_READ - SAMPLE);
     if (e || !s.finished)
         return e ? e : message_index_find_terms(call, t, r, ret);

@@ -12,6 +12,8 @@
 enum {
     ANSWER_TIMEOUT_MS = 8000,
     REPORT_MS = 1000, /* time by which the database's timeout is shorter than this process's */
+    STOPPING_SERVER_WAIT_MS = 3000, /* how long to wait for a stopped server that PostgreSQL still
+                                     * lists as connected */
 };
 
 static bool sqlstate_is(const char *state, const char *code)
@@ -275,11 +277,14 @@ bool postgres_conn_register_server(struct postgres_conn *c, struct postgres *p)
     /* Set a timeout: without it, libpq would block if the database does not read; tcp_user_timeout
      * does not apply to a Unix socket. wait_for_database_answer sends the remaining bytes. */
     c->answer_timeout_ms = ANSWER_TIMEOUT_MS;
-    if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_check_other_servers(c, p->identity))
+    if (pq.setnonblocking(c->pg, 1) != 0 ||
+        !postgres_check_other_servers(c, p->identity, STOPPING_SERVER_WAIT_MS))
         return false;
     snprintf(sql, sizeof sql, REGISTER_SERVER_SQL, (int32_t)p->identity);
+    /* Check again: a server that connected at the same time was not visible to the first check. Now
+     * at least one of the two sees the other's lock. */
     if (!postgres_conn_run_command(c, sql))
-        return postgres_schema_is_usable(c, p);
+        return postgres_check_other_servers(c, p->identity, 0) && postgres_schema_is_usable(c, p);
     log_error(
         "store: cannot lock the database: a tool uses it exclusively, or PostgreSQL is too slow");
     return false;

@@ -254,8 +254,8 @@ struct value postgres_decode_column(struct arena *a, const PGresult *result, int
  * other server may use the database. */
 uint32_t postgres_identity_new(bool alone);
 /* Returns whether all connected servers can share the database with this server. Logs a server that
- * cannot. Waits up to 3 s for a server that is stopping. */
-bool postgres_check_other_servers(struct postgres_conn *c, uint32_t identity);
+ * cannot. Waits up to most_ms for it to stop. */
+bool postgres_check_other_servers(struct postgres_conn *c, uint32_t identity, int most_ms);
 
 /* --- versions, versions.c -------------------------------------------------------------- */
 

@@ -16,8 +16,6 @@ enum {
                       * above */
     NODE_COUNT = 1 << 10,
     SQL_SIZE = 256,
-    STOPPING_SERVER_WAIT_MS = 3000, /* in ms: how long to wait for a stopped server that PostgreSQL
-                                     * still lists as connected */
 };
 #define EXCLUSIVE_FLAG UINT32_C(0x80000000)
 
@@ -64,20 +62,20 @@ static void log_incompatible_server(uint32_t me, struct str other_server)
             number);
 }
 
-bool postgres_check_other_servers(struct postgres_conn *c, uint32_t me)
+bool postgres_check_other_servers(struct postgres_conn *c, uint32_t me, int most_ms)
 {
     char other_server[32] = "";
     int wait_ms = 1;
 
-    for (int waited = 0; waited < STOPPING_SERVER_WAIT_MS; waited += wait_ms) {
-        if (waited) {
-            wait_ms = wait_ms < 100 ? 2 * wait_ms : 100;
-            nanosleep(&(struct timespec){ .tv_nsec = wait_ms * 1000000L }, NULL);
-        }
+    for (int waited = 0;; waited += wait_ms) {
         if (find_incompatible_server(c, me, other_server, sizeof other_server))
             return false;
         if (!other_server[0])
             return true;
+        if (waited >= most_ms)
+            break;
+        wait_ms = wait_ms < 100 ? 2 * wait_ms : 100;
+        nanosleep(&(struct timespec){ .tv_nsec = wait_ms * 1000000L }, NULL);
     }
     log_incompatible_server(me, str_of(other_server));
     return false;

@@ -41,6 +41,30 @@ static void ban_deletes_messages_before_and_after_they_are_filed(struct world *w
     expect(count_wrong_authors(w) == 0);
 }
 
+/* An import, or a node whose clock is ahead, has written the second message. */
+static void ban_deletes_messages_with_ids_far_ahead_of_the_clock(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct test_guild v = world_test_guild(w, ada);
+
+    test_guild_add(&v, bob);
+    for (int filed = 0; filed < 2; filed++) {
+        say_text(bob, v.channel, "one");
+        world_sql(w,
+                  "insert into messages (id, channel_id, author_id) values (8000000000000000000, "
+                  "%s, %s)",
+                  v.channel, bob->id);
+        if (filed)
+            wait_until_messages_are_filed(w);
+        expect_status(client_put(ada, "{'delete_message_seconds': 3600}", "/guilds/%s/bans/%s",
+                                 v.id, bob->id),
+                      204);
+        expect(world_number(w, "select count(*) from messages where author_id = %s", bob->id) == 0);
+        expect_status(client_delete(ada, "/guilds/%s/bans/%s", v.id, bob->id), 204);
+        test_guild_add(&v, bob);
+    }
+}
+
 static void messages_with_lower_ids_are_filed_when_they_are_inserted(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -117,6 +141,7 @@ static void members_who_wrote_messages_are_not_pruned(struct world *w)
 
 const struct test message_authors_tests[] = {
     TEST(ban_deletes_messages_before_and_after_they_are_filed),
+    TEST(ban_deletes_messages_with_ids_far_ahead_of_the_clock),
     TEST(messages_with_lower_ids_are_filed_when_they_are_inserted),
     TEST(job_continues_until_all_messages_are_filed),
     TEST(nonce_is_enforced_before_and_after_messages_are_filed),

@@ -201,6 +201,25 @@ static void deleting_a_channel_deletes_its_search_index(struct world *w)
     expect(world_count_unindexed_messages(w) == 0);
 }
 
+/* An imported embed may have any type. It must neither stop the indexing job, nor add terms. */
+static void embed_types_of_imports_are_not_terms(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, bob);
+
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content, embeds) values (1000, %s, "
+              "%s, 'an otter', '[{\"type\":\"it''s _g%s\"}]'), (1001, %s, %s, 'an otter', "
+              "'[{\"type\":\"GIFV\"}]')",
+              v.channel, ada->id, other.id, v.channel, ada->id);
+    send_message(ada, v.channel, "a badger");
+    wait_until_messages_are_indexed(w);
+    expect_found(bob, other.id, "content=otter", 0, "");
+    expect_found(ada, v.id, "content=otter&has=embed", 2, "an otter");
+    expect_found(ada, v.id, "embed_type=gif", 1, "an otter");
+    expect_found(ada, v.id, "embed_type=article", 0, "");
+}
+
 /* --- filters -------------------------------------------------------------------------- */
 
 static const struct upload picture[] = { { "files[0]", "Red Fox.SVG", STR_INIT("<svg/>") }, { 0 } };
@@ -519,6 +538,61 @@ static void very_common_word_is_not_searched_as_a_prefix(struct world *w)
                  sqlite ? newest : "commonly, too");
 }
 
+/* Inserts messages from `from` to `to` with the index entries of the channel's newest message. */
+static void insert_indexed_messages(struct world *w, const char *channel, int from, int to)
+{
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content, ephemeral_for) with "
+              "recursive n (i) as (select %d union all select i + 1 from n where i < %d) select i, "
+              "%s, 1, '', 1 from n",
+              from, to, channel);
+    world_sql(w,
+              "insert into message_index (rowid, words) with recursive n (i) as (select %d union "
+              "all select i + 1 from n where i < %d) select i, (select words from message_index "
+              "where rowid = (select max(id) from messages where channel_id = %s)) from n",
+              from, to, channel);
+    world_sql(w, "update messages set ephemeral_for = null where channel_id = %s", channel);
+}
+
+/* Returns the least processor time of several searches, in microseconds. */
+static int64_t least_time_of_search(struct client *c, const char *guild, const char *query,
+                                    int total)
+{
+    int64_t least = INT64_MAX;
+
+    for (int i = 0; i < 5; i++) {
+        struct timespec begin, end;
+
+        world_wait(c->world, 6);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+        struct answer a = search_messages(c, guild, query);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+        int64_t took = (end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000;
+
+        expect_status(a, 200);
+        expect_json(a, "{'total_results': %d}", total);
+        least = took < least ? took : least;
+    }
+    return least;
+}
+
+static void prefix_that_is_common_in_other_guilds_is_found_quickly(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, bob);
+
+    if (world_config(w)->store)
+        return;
+    send_message(ada, v.channel, "alpha");
+    send_message(bob, other.channel, "common");
+    wait_until_messages_are_indexed(w);
+    insert_indexed_messages(w, v.channel, 30001, 30700);
+    insert_indexed_messages(w, other.channel, 40001, 80000);
+    int64_t here = least_time_of_search(ada, v.id, "content=alph", 701);
+
+    expect(least_time_of_search(ada, v.id, "content=comm", 0) < 5 * here);
+}
+
 const struct test search_tests[] = {
     TEST(search_finds_words_before_and_after_indexing),
     TEST(search_result_contains_only_the_matching_message),
@@ -526,6 +600,7 @@ const struct test search_tests[] = {
     TEST(messages_older_than_indexed_ones_are_found),
     TEST(ephemeral_messages_are_neither_found_nor_read_again),
     TEST(deleting_a_channel_deletes_its_search_index),
+    TEST(embed_types_of_imports_are_not_terms),
     TEST(search_filters_work_before_and_after_indexing),
     TEST(search_pages_and_id_bounds_are_exact),
     TEST(invalid_search_parameters_are_refused),
@@ -536,5 +611,6 @@ const struct test search_tests[] = {
     TEST(long_messages_are_indexed_in_several_runs),
     TEST(search_is_202_while_too_many_messages_are_unindexed),
     TEST(very_common_word_is_not_searched_as_a_prefix),
+    TEST(prefix_that_is_common_in_other_guilds_is_found_quickly),
     { 0 },
 };

@@ -145,6 +145,26 @@ static struct journal_slot *journal_acquire_slot(struct journal *l)
     return slot;
 }
 
+static void journal_record_all_guilds(struct journal_slot *slot, const struct session *s)
+{
+    const struct session_subscriptions *own = &s->subscriptions;
+
+    slot->guilds = 0;
+    for (uint32_t i = 0; i < own->count; i++)
+        if (own->items[i]->topic->kind == AUDIENCE_GUILD)
+            slot->guilds ^= journal_hash_guild(own->items[i]->topic->id);
+}
+
+/* While a session arrives, its subscriptions are not complete, so the slot keeps the former guilds
+ * until journal_set_session_loop. */
+void journal_record_guild_change(struct session *s, snowflake guild_id)
+{
+    if (!s->resume.slot || s->state == SESSION_ARRIVING || s->state == SESSION_RECOVERED)
+        return;
+    s->resume.slot->guilds ^= journal_hash_guild(guild_id);
+    journal_replication_mark_session_unsent(s);
+}
+
 static void journal_slot_init(struct journal_slot *slot, const struct session *s)
 {
     memset(slot, 0, sizeof *slot);
@@ -163,6 +183,7 @@ static void journal_slot_init(struct journal_slot *slot, const struct session *s
     slot->base = s->resume.delivered_elsewhere;
     slot->loop_get_index = JOURNAL_IN_TRANSIT;
     slot->seq = s->seq;
+    journal_record_all_guilds(slot, s);
 }
 
 void journal_add_session(struct session *s)
@@ -201,6 +222,7 @@ void journal_set_session_loop(struct session *s)
         return;
     if (s->gateway_loop->position > slot->base)
         slot->base = s->gateway_loop->position;
+    journal_record_all_guilds(slot, s);
     if (s->gateway_loop->resume.journal_position)
         atomic_store(&slot->loop_get_index, loop_get_index(s->gateway_loop->loop));
     journal_replication_mark_session_unsent(s);

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "json/schema.h"
 
@@ -50,8 +51,9 @@ struct journal_slot {
     /* Index of the loop whose event position applies to the session, or JOURNAL_IN_TRANSIT. */
     _Atomic uint32_t loop_get_index;
     uint32_t presence_n;
-    uint64_t first; /* seq of the first dispatch whose event number is in this journal slot */
-    uint64_t base;  /* all events up to this number were sent to the client or are in `sent` */
+    uint64_t first;  /* seq of the first dispatch whose event number is in this journal slot */
+    uint64_t base;   /* all events up to this number were sent to the client or are in `sent` */
+    uint64_t guilds; /* XOR of journal_hash_guild of the session's guilds */
     _Atomic uint64_t seq; /* seq of the last recorded dispatch */
     char presence[JOURNAL_PRESENCE_BYTES];
     /* event numbers of the last dispatches; the index is seq modulo JOURNAL_SENT_MAX */
@@ -75,9 +77,16 @@ void journal_set_session_loop(struct session *s);
 void journal_set_session_in_transit(struct session *s);
 void journal_record_presence(struct session *s);
 void journal_record_session_tasks(struct session *s);
+/* Records that the session has joined or left a guild. */
+void journal_record_guild_change(struct session *s, snowflake guild_id);
 void journal_remove_session(struct session *s);
 /* Returns the address of a loop's event position in the journal file, or NULL without a journal. */
 _Atomic uint64_t *journal_loop_position(struct journal *l, unsigned hub);
+
+static inline uint64_t journal_hash_guild(snowflake guild_id)
+{
+    return hash_u64(guild_id);
+}
 
 /* Records a dispatch. The process may be killed between any two of these statements. The entry of
  * `sent` for the next seq then has a number that is not valid yet, or an old number that `base`

@@ -11,7 +11,7 @@ enum {
     JOURNAL_BOOT_ID = 40
 };
 
-#define JOURNAL_MAGIC UINT64_C(0x0431726467646c47)
+#define JOURNAL_MAGIC UINT64_C(0x0531726467646c47)
 
 struct journal_loop_record {
     _Atomic uint64_t position;

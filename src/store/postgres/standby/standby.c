@@ -47,6 +47,7 @@ struct postgres_standby {
     } samples[SAMPLES];
     uint64_t sample_count; /* sample number i is samples[i % SAMPLES] */
     char database[256];    /* identifies the database of the primary; "" until it is known */
+    int64_t timeline;      /* present timeline of the primary */
     const char *trouble;   /* why the standby is not used, if it is not used */
     bool stops;
     _Atomic int64_t fresh_at; /* the newest fresh_at of a connection; 0 after one failed */
@@ -105,7 +106,7 @@ void postgres_standby_read_stats(const struct postgres_standby *s, struct store_
     "coalesce(current_schema(), '')"
 
 struct primary_state {
-    int64_t position;
+    int64_t position, timeline;
     char database[256];
 };
 
@@ -114,13 +115,17 @@ static enum err read_primary_state(struct tx *tx, void *arg)
     struct primary_state *ret = arg;
     struct rows r;
     enum err e =
-        tx_one_or(tx, "select cast(pg_current_wal_insert_lsn() - '0/0' as bigint), " DATABASE_SQL,
+        tx_one_or(tx,
+                  "select cast(pg_current_wal_insert_lsn() - '0/0' as bigint), " DATABASE_SQL
+                  ", cast(cast('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) "
+                  "as bit(32)) as bigint)",
                   NO_BIND, ERR_INTERNAL, &r);
 
     if (e)
         return e;
     struct str database = row_text(&r, 1);
     ret->position = row_int(&r, 0);
+    ret->timeline = row_int(&r, 2);
     snprintf(ret->database, sizeof ret->database, "%.*s", (int)database.n, database.p);
     return OK;
 }
@@ -136,6 +141,7 @@ static void take_sample(struct postgres_standby *s)
     sample.position = state.position;
     pthread_mutex_lock(&s->lock);
     memcpy(s->database, state.database, sizeof s->database);
+    s->timeline = state.timeline;
     s->samples[s->sample_count++ % SAMPLES] = sample;
     pthread_mutex_unlock(&s->lock);
 }
@@ -253,9 +259,29 @@ static void connect_to_standby(struct standby_worker *w)
         stop_using_connection(w, trouble);
 }
 
+/* The position and the timeline that the standby has replayed; position -1 if it is not a standby.
+ * A checkpoint or the writing of a changed page records the timeline. */
 static const char REPLAYED_SQL[] =
     "select case when pg_is_in_recovery() then cast(pg_last_wal_replay_lsn() - '0/0' as bigint) "
-    "else -1 end";
+    "else -1 end || ' ' || greatest((select timeline_id from pg_control_checkpoint()), "
+    "(select min_recovery_end_timeline from pg_control_recovery()))";
+
+/* Returns why the standby cannot be used, or NULL. After a failover, a standby of the former
+ * primary may have replayed more than the new primary has written; its position is then no measure
+ * of how old its rows are. */
+static const char *check_replayed_position(struct postgres_standby *s, const char *replayed,
+                                           int64_t *ret)
+{
+    char *end;
+
+    *ret = strtoll(replayed, &end, 10);
+    if (*ret < 0)
+        return "it is not a standby";
+    pthread_mutex_lock(&s->lock);
+    bool same = strtoll(end, NULL, 10) == s->timeline;
+    pthread_mutex_unlock(&s->lock);
+    return same ? NULL : "it has not followed the primary to its timeline";
+}
 
 static void raise_shared_fresh_at(struct postgres_standby *s, int64_t fresh_at)
 {
@@ -268,7 +294,8 @@ static void raise_shared_fresh_at(struct postgres_standby *s, int64_t fresh_at)
 /* Computes how fresh the connection is. */
 static void check_connection(struct standby_worker *w)
 {
-    char replayed[32];
+    char replayed[64];
+    int64_t position;
 
     if (!w->worker.conn.pg)
         connect_to_standby(w);
@@ -279,9 +306,9 @@ static void check_connection(struct standby_worker *w)
         stop_using_connection(w, "it does not answer");
         return;
     }
-    int64_t position = strtoll(replayed, NULL, 10);
-    if (position < 0) {
-        stop_using_connection(w, "it is not a standby");
+    const char *trouble = check_replayed_position(w->standby, replayed, &position);
+    if (trouble) {
+        stop_using_connection(w, trouble);
         return;
     }
     w->checked_at = clock_monotonic_ns();

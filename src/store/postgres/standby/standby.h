@@ -3,9 +3,10 @@
  *
  * Every interval the primary's position in its write-ahead log is sampled together with the time.
  * A connection to the standby is as fresh as the newest sample that it has replayed: it has all
- * commits that were acknowledged before that time. A connection runs a read only if it is fresher
- * than the limit, and fresher than the last write of the read's owner. All other reads, and those
- * that fail on the standby for whatever reason, run on the primary. */
+ * commits that were acknowledged before that time, if both are on the same timeline. A connection
+ * runs a read only if it is fresher than the limit, and fresher than the last write of the read's
+ * owner. All other reads, and those that fail on the standby for whatever reason, run on the
+ * primary. */
 #ifndef STORE_POSTGRES_STANDBY_H
 #define STORE_POSTGRES_STANDBY_H
 

@@ -1,12 +1,14 @@
 /* postgres.c - tests outages of PostgreSQL, and exclusive and shared access to it. */
 #include "unit/unit.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/backup/backup.h"
+#include "store/postgres/postgres.h"
 #include "support/postgres.h"
 #include "support/stores.h"
 #include "support/test_work.h"
@@ -205,6 +207,55 @@ static void nodes_share_a_database_only_if_all_set_the_shared_option(void **stat
     no_error(store_open(&f->options, &f->store));
 }
 
+struct registration {
+    struct postgres pool;
+    struct postgres_conn conn;
+    pthread_t thread;
+    bool succeeded;
+};
+
+static void *register_as_server(void *arg)
+{
+    struct registration *r = arg;
+
+    r->succeeded = postgres_conn_register_server(&r->conn, &r->pool);
+    return NULL;
+}
+
+static const char COUNT_WAITING_SERVERS[] =
+    "select count(*) from pg_locks where not granted and locktype = 'advisory' and classid = "
+    "7166182 and objid::bigint = hashtext(current_schema())::bigint & 4294967295";
+
+/* A tool has the lock that both wait for, after each has found that there is no other server. */
+static void servers_that_connect_at_the_same_time_do_not_both_serve(void **state)
+{
+    struct fixture *f = *state;
+    struct store_options as_tool = f->options;
+    static struct registration both[2];
+    struct store *tool;
+
+    as_tool.serves = false;
+    store_close(f->store);
+    no_error(store_open(&as_tool, &tool));
+    no_error(store_lock_exclusive(tool));
+    for (int i = 0; i < 2; i++) {
+        both[i].pool.identity = postgres_identity_new(true);
+        assert_true(postgres_conn_open(&both[i].conn, f->options.postgres, false));
+        pthread_create(&both[i].thread, NULL, register_as_server, &both[i]);
+    }
+    for (int tries = 0; test_postgres_do(f->postgres, COUNT_WAITING_SERVERS) != 2; tries++) {
+        assert_in_range(tries, 0, 2000);
+        usleep(1000);
+    }
+    store_close(tool);
+    for (int i = 0; i < 2; i++)
+        pthread_join(both[i].thread, NULL);
+    for (int i = 0; i < 2; i++)
+        postgres_conn_close(&both[i].conn);
+    no_error(store_open(&f->options, &f->store));
+    assert_false(both[0].succeeded && both[1].succeeded);
+}
+
 static enum err save(struct store *s, const char *path, struct backup_report *ret)
 {
     static const char *const no_keys[] = { NULL };
@@ -237,6 +288,7 @@ int main(void)
         store_test(statement_above_the_time_limit_is_cancelled),
         store_test(tool_and_server_exclude_each_other),
         store_test(nodes_share_a_database_only_if_all_set_the_shared_option),
+        store_test(servers_that_connect_at_the_same_time_do_not_both_serve),
         store_test(postgres_backup_contains_no_rows),
     };
 
