@@ -7,8 +7,8 @@ import shutil
 import clients
 from cases import run_cases
 from clients import HERE, Library, Server, node_command, python_command
-from sessions import PLAIN, Wire
-from voice import ask
+from sessions import GATEWAY_PATH, Wire
+from voice import send_voice_state_update
 
 WORLD = {
     "users": [{"username": "ada"}],
@@ -28,13 +28,13 @@ class Hall:
     def __init__(self, executable):
         clients.WORLD = WORLD
         self.server = Server(executable)
-        self.ada = Wire(self.server.process.port, PLAIN, self.server.ada.token)
+        self.ada = Wire(self.server.process.port, GATEWAY_PATH, self.server.ada.token)
         self.guild = self.server.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
         channels = self.server.ada.call("GET", f"/guilds/{self.guild}/channels")[1]
         self.channels = {c["name"]: c["id"] for c in channels}
 
     def join(self, name):
-        ask(self.ada, self.guild, self.channels.get(name))
+        send_voice_state_update(self.ada, self.guild, self.channels.get(name))
 
     def close(self):
         self.ada.close()

@@ -17,7 +17,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "..", "bench"), os.path.join(HERE, ".."
 from cases import Skip, expect  # noqa: E402
 from delayed_link import DelayedLink  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
-from sessions import PLAIN, Wire  # noqa: E402
+from sessions import GATEWAY_PATH, Wire  # noqa: E402
 from voice import guild_with, import_world  # noqa: E402
 
 PATIENCE = 60  # time limit in seconds for operations that take milliseconds
@@ -148,7 +148,7 @@ class Session:
     """A gateway session whose thread records all events with their sequence numbers."""
 
     def __init__(self, port, token, intents=(1 << 29) - 1):
-        self.wire = Wire(port, PLAIN, token, intents)
+        self.wire = Wire(port, GATEWAY_PATH, token, intents)
         self.ready = json.loads(self.wire.ready[self.wire.ready.index(b"{"):])["d"]
         self.events, self.ended, self.sequence = [], None, 1
         self.changed = threading.Condition()

@@ -16,7 +16,7 @@ from cluster_nodes import PATIENCE, Session, expect
 from server_restart import LONG
 from cases import run_cases
 from network_links import Wires, begin_alone
-from sessions import KEY, PLAIN
+from sessions import GATEWAY_PATH, KEY
 
 SESSIONS = 24 if LONG else 6
 ROUNDS = 3 if LONG else 1
@@ -190,7 +190,7 @@ def cut_until_declared_dead(executable, *machines):
 def upgrade_status(port):
     """Returns the HTTP status of a WebSocket request."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
-        connection.sendall(f"GET {PLAIN} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+        connection.sendall(f"GET {GATEWAY_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
                            f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                            f"Sec-WebSocket-Key: {KEY}\r\n\r\n".encode())
         return int(connection.recv(4096).split()[1])

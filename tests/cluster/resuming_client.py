@@ -8,7 +8,7 @@ import threading
 import time
 
 from cluster_nodes import PATIENCE, Failed
-from sessions import KEY, PLAIN
+from sessions import GATEWAY_PATH, KEY
 
 SILENCE_SECONDS = 10  # a client reconnects after this time without a message
 
@@ -27,7 +27,7 @@ class Socket:
     def __init__(self, port, silence_seconds=SILENCE_SECONDS):
         self.socket = socket.create_connection(("127.0.0.1", port), silence_seconds)
         self.have = b""
-        self.socket.sendall(f"GET {PLAIN} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+        self.socket.sendall(f"GET {GATEWAY_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
                             f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                             f"Sec-WebSocket-Key: {KEY}\r\n\r\n".encode())
         while b"\r\n\r\n" not in self.have:

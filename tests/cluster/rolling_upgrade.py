@@ -140,8 +140,8 @@ def node_paused_during_the_upgrade_stops_itself(executable):
         ring.servers[1].child.send_signal(signal.SIGCONT)
         wait_until(lambda: not ring.servers[1].alive(),
                    "the node continues with tables that it does not know")
-        expect("so this program cannot use the database" in ring.servers[1].words(),
-               ring.servers[1].words())
+        expect("so this program cannot use the database" in ring.servers[1].read_stderr(),
+               ring.servers[1].read_stderr())
 
 
 def unmarked_migration_is_not_applied_while_older_nodes_run(executable):

@@ -15,7 +15,7 @@ import time
 from voice_phone import Phone, talk
 from cluster_nodes import PATIENCE, Ring, expect
 from guarantees import LONG
-from voice import place_of
+from voice import guild_and_voice_channel_of
 from cases import run_cases
 
 ROOMS = 500 if LONG else 40
@@ -146,7 +146,7 @@ def users_who_do_not_reconnect_are_removed_from_voice(executable):
     with Ring(executable, flags=FLAGS, world=people) as ring:
         ring.wait_ready()
         watcher = Caller(ring, 2, ring.tokens[0])
-        guild, channel = place_of(ring.servers[2].port, ring.tokens[0])
+        guild, channel = guild_and_voice_channel_of(ring.servers[2].port, ring.tokens[0])
         phones = [Caller(ring, 1, token) for token in ring.tokens[1:]]
         for phone in phones:
             phone.join(guild, channel)

@@ -10,7 +10,7 @@ import time
 from voice_phone import Phone, talk
 from cluster_nodes import PATIENCE, Ring, expect
 from guarantees import LONG
-from voice import place_of
+from voice import guild_and_voice_channel_of
 from cases import run_cases
 
 FLAGS = ("--voice-port", "0", "--shutdown-seconds", "2")
@@ -22,7 +22,7 @@ class Room:
     def __init__(self, executable):
         self.ring = Ring(executable, flags=FLAGS)
         self.ring.wait_ready()
-        self.guild, self.channel = place_of(self.ring.servers[1].port, self.ring.tokens[0])
+        self.guild, self.channel = guild_and_voice_channel_of(self.ring.servers[1].port, self.ring.tokens[0])
         self.ada, self.bob = (Phone(self.ring, 1 + i, t) for i, t in enumerate(self.ring.tokens))
         self.servers = [p.join(self.guild, self.channel) for p in (self.ada, self.bob)]
 
@@ -152,7 +152,7 @@ def room_waits_for_a_node_with_a_voice_relay(executable):
         ring.flags.clear()
         ring.start(2)
         ring.wait_ready()
-        guild, channel = place_of(ring.servers[2].port, ring.tokens[1])
+        guild, channel = guild_and_voice_channel_of(ring.servers[2].port, ring.tokens[1])
         bob = Phone(ring, 2, ring.tokens[1])
         expect(bob.join(guild, channel)["endpoint"] == endpoint_of(ring.servers[1].port),
                "the only node with a voice relay was not found")

@@ -11,8 +11,8 @@ from cases import Skip, expect, run_cases
 from disk_images import Place
 from process import Client, register, start_guildhall
 
-from interactions import Scene  # bench/
-from sessions import PLAIN, Wire  # bench/
+from interactions import SampleGuild  # bench/
+from sessions import GATEWAY_PATH, Wire  # bench/
 
 PATIENCE = 60  # seconds
 LIMIT = 3  # time limit in seconds for an app's callback
@@ -23,7 +23,7 @@ class Session(Wire):
     """A gateway session that waits for events."""
 
     def __init__(self, port, token):
-        super().__init__(port, PLAIN, token)
+        super().__init__(port, GATEWAY_PATH, token)
         self.socket.settimeout(PATIENCE)
 
     def told(self, name):
@@ -43,17 +43,17 @@ class Stage:
         self.executable, self.folder = executable, os.path.join(place.folder, "data")
         self.server = self.start()
         self.token = register(self.server.port, "ada")
-        self.scene = Scene(self.server.port, self.token)
+        self.sample = SampleGuild(self.server.port, self.token)
 
     def start(self):
         return self.place.watch(start_guildhall(self.executable, self.folder, *self.store))
 
     def ask(self, nonce):
         """Invokes the command and returns the interaction that the bot receives."""
-        bot = Session(self.server.port, self.scene.bot)
+        bot = Session(self.server.port, self.sample.bot)
         self.asked_at = time.monotonic()
         status, answer = Client(self.server.port, self.token).call(
-            "POST", "/interactions", json.loads(self.scene.body.replace("NONCE", nonce)))
+            "POST", "/interactions", json.loads(self.sample.body.replace("NONCE", nonce)))
         expect(status == 204, f"POST /interactions answered {status}: {answer}")
         told = bot.told("INTERACTION_CREATE")
         bot.close()

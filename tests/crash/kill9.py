@@ -49,7 +49,7 @@ def planned_stop_loses_no_acknowledged_write(executable):
         writers.wait_for_more(before)
         status = server.stop()
         writers.join()
-        expect(status == 0, f"the server ended with {status}:\n{server.words()}")
+        expect(status == 0, f"the server ended with {status}:\n{server.read_stderr()}")
         check_passes(executable, folder)
         server = place.watch(start_guildhall(executable, folder))
         missing = writers.lost(server.port, writers.acknowledged())

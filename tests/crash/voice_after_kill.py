@@ -10,8 +10,8 @@ import time
 from cases import Skip, expect, run_cases
 from disk_images import Place
 from process import Client, start_guildhall
-from sessions import PLAIN, Wire
-from voice import ask, guild_with, import_world, place_of
+from sessions import GATEWAY_PATH, Wire
+from voice import send_voice_state_update, guild_with, import_world, guild_and_voice_channel_of
 
 
 def people(executable, folder, *flags):
@@ -48,21 +48,21 @@ def restarted_server_retains_voice_states_of_resumable_sessions(executable):
         folder = os.path.join(place.folder, "data")
         ada, bob = people(executable, folder)
         server = place.watch(start_guildhall(executable, folder))
-        guild, channel = place_of(server.port, ada)
-        wire = Wire(server.port, PLAIN, bob)
-        ask(wire, guild, channel)
+        guild, channel = guild_and_voice_channel_of(server.port, ada)
+        wire = Wire(server.port, GATEWAY_PATH, bob)
+        send_voice_state_update(wire, guild, channel)
         heard(wire, channel)
         expect(state_of(server.port, bob, guild) == 200, "bob is not in voice")
         server.kill()
         wire.close()
         server = place.watch(start_guildhall(executable, folder))
         expect(state_of(server.port, bob, guild) == 200, "bob is not in voice any more")
-        watcher = Wire(server.port, PLAIN, ada)
+        watcher = Wire(server.port, GATEWAY_PATH, ada)
         expect(b'"voice_states":[]' not in watcher.ready, "READY shows nobody in voice")
-        wire = Wire(server.port, PLAIN, bob)
-        ask(wire, guild, channel)
+        wire = Wire(server.port, GATEWAY_PATH, bob)
+        send_voice_state_update(wire, guild, channel)
         heard(watcher, channel)
-        ask(wire, guild, None)
+        send_voice_state_update(wire, guild, None)
         heard(watcher, None)
         expect(state_of(server.port, bob, guild) == 404, "bob is still in voice")
         wire.close()
@@ -83,9 +83,9 @@ def other_node_removes_voice_states_of_a_dead_node(executable):
         servers = [place.watch(start_guildhall(executable, folder, "--node", str(node), "--bus", "poll",
                                              *store))
                    for node in (5, 6)]
-        guild, channel = place_of(servers[1].port, ada)
-        watcher, wire = Wire(servers[1].port, PLAIN, ada), Wire(servers[0].port, PLAIN, bob)
-        ask(wire, guild, channel)
+        guild, channel = guild_and_voice_channel_of(servers[1].port, ada)
+        watcher, wire = Wire(servers[1].port, GATEWAY_PATH, ada), Wire(servers[0].port, GATEWAY_PATH, bob)
+        send_voice_state_update(wire, guild, channel)
         heard(wire, channel)
         time.sleep(4)  # the node continues its heartbeats
         expect(state_of(servers[1].port, bob, guild) == 200, "the other node does not show bob")

@@ -456,9 +456,9 @@ def memory_and_disk_usage_do_not_grow(executable):
                    f"the database grew by {after.pages - before.pages} pages")
             most = MOST_MIB + (after.accounts - before.accounts) * KIB_OF_ACCOUNT / 1024
             expect(grown <= most, f"memory grew by {grown:.1f} MiB")
-            expect(scene.server.stop() == 0, scene.server.words())
+            expect(scene.server.stop() == 0, scene.server.read_stderr())
         except BaseException as e:
-            words = scene.server.words()
+            words = scene.server.read_stderr()
             scene.server.kill()
             raise Failed(f"{e}\n{words}") from e
 

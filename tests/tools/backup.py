@@ -539,7 +539,7 @@ def database_damage_is_logged_once_and_counted(executable):
             client.close()
             counts = [int(re.search(rf"^{name} (\d+)$", text, re.M)[1]) for text in (before, after)]
             expect(counts[1] >= counts[0] + 2, str(counts))
-            said = server.words()
+            said = server.read_stderr()
             expect(said.count("restore the last good backup") == 1, said)
         finally:
             server.stop()

@@ -364,7 +364,7 @@ def readme_message_commands_work(executable):
     with tempfile.TemporaryDirectory() as data, Folder(executable) as folder:
         demo = start_demo(executable, put_demo(executable, data))
         try:
-            printed = demo.first
+            printed = demo.first_line
             while "helper='" not in printed:  # the variables of the block are printed last
                 printed += os.read(demo.child.stdout.fileno(), 4096).decode()
             ada = re.search(r"ada='([^']+)'", printed)[1]

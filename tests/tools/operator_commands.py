@@ -531,12 +531,12 @@ def first_start_prints_how_to_create_an_account(executable):
     with tempfile.TemporaryDirectory() as folder:
         process = Process(serve_command(executable, folder))
         process.stop()
-        expect(f"guildhall user add NAME --data {folder}" in process.first, process.first)
+        expect(f"guildhall user add NAME --data {folder}" in process.first_line, process.first_line)
         subprocess.run([executable, "user", "add", "zoe", "--data", folder], check=True,
                        capture_output=True, timeout=60)
         process = Process(serve_command(executable, folder))
         process.stop()
-        expect("no accounts" not in process.first, process.first)
+        expect("no accounts" not in process.first_line, process.first_line)
 
 
 def documented_operator_commands_work(executable):

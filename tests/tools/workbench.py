@@ -432,7 +432,7 @@ def demo_prints_a_line_for_each_request(executable):
         expect(re.search(r" ada +POST +/api/v9/channels/\d+/messages 200 [\d.]+ ms\n", printed),
                printed)
         expect("/v10/users/@me 404" in printed and "is /api missing" in printed, printed)
-        logged = demo.words()
+        logged = demo.read_stderr()
         expect("info " in logged and "\033" not in printed + logged, "the log file contains colours")
 
 

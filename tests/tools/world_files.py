@@ -153,7 +153,7 @@ def demo(executable, folder):
     """Starts the demo; returns its process and the variables that it prints."""
     process = Process([executable, "demo", "--listen", "127.0.0.1:0", "--data", folder,
                        "--rate-limits", "off", "--log-level", "warn"])
-    words = re.findall(r"^ +(api|ada|bob|helper)='?([^'\n]+)'?$", process.first, re.M)
+    words = re.findall(r"^ +(api|ada|bob|helper)='?([^'\n]+)'?$", process.first_line, re.M)
     return process, dict(words)
 
 
@@ -163,7 +163,7 @@ def every_request_printed_by_the_demo_works(executable):
     with tempfile.TemporaryDirectory() as folder:
         process, _ = demo(executable, put_demo(executable, folder))
         try:
-            lines, calls = process.first.split("Paste the lines above")
+            lines, calls = process.first_line.split("Paste the lines above")
             variables = "\n".join(re.findall(r"^  .*$", lines, re.M))
             calls = re.findall(r"^  (curl(?:.*\\\n)*.*)$", calls, re.M)
             expect(len(calls) == 7, f"{len(calls)} calls")
@@ -182,7 +182,7 @@ def demo_prints_valid_tokens_at_each_start(executable):
         for _ in range(2):
             process, words = demo(executable, folder)
             try:
-                expect(process.first.startswith("guildhall: listening on http"), process.first)
+                expect(process.first_line.startswith("guildhall: listening on http"), process.first_line)
                 for name in ("ada", "bob", "helper"):
                     status, me = Client(process.port, words[name]).call("GET", "/users/@me")
                     expect(status == 200 and me["username"] == name, f"{name}: {status}")
@@ -227,7 +227,7 @@ def demo_does_not_change_existing_data(executable):
         run(executable, "user", "add", "zoe", "--data", folder)
         process, words = demo(executable, folder)
         process.stop()
-        expect("another world" in process.first and not words, process.first)
+        expect("another world" in process.first_line and not words, process.first_line)
         users = json.loads(run(executable, "export", "--data", folder).stdout)["users"]
         expect(len(users) == 1, str(users))
 
