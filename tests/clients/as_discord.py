@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
 from clients import Library, node_command, python_command  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 
 TOKEN = "helper-token-for-tests"
 WORLD = {
@@ -40,7 +40,7 @@ def import_world(executable, folder):
     world = os.path.join(folder, "world.json")
     with open(world, "w", encoding="utf-8") as f:
         json.dump(WORLD, f)
-    data = freshen(executable, os.path.join(folder, "data"))
+    data = copy_prepared_data(executable, os.path.join(folder, "data"))
     done = subprocess.run([executable, "import", "--tokens", world, "--data", data],
                           capture_output=True, text=True, timeout=60, check=False)
     expect(done.returncode == 0, done.stderr)

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
 PATIENCE = 120
@@ -39,7 +39,7 @@ class Server:
         world = os.path.join(self.folder, "world.json")
         with open(world, "w", encoding="utf-8") as f:
             json.dump(WORLD, f)
-        data = freshen(executable, os.path.join(self.folder, "data"))
+        data = copy_prepared_data(executable, os.path.join(self.folder, "data"))
         done = subprocess.run([executable, "import", "--tokens", world, "--data", data],
                               capture_output=True, text=True, timeout=60, check=False)
         expect(done.returncode == 0, done.stderr)

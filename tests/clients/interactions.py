@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
 from clients import HERE as CLIENTS, node_command, python_command  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
 PATIENCE = 120
@@ -36,7 +36,7 @@ class Home:
     def __init__(self, executable, *options):
         self.executable = executable
         self.folder = tempfile.TemporaryDirectory()
-        self.data = freshen(executable, os.path.join(self.folder.name, "data"))
+        self.data = copy_prepared_data(executable, os.path.join(self.folder.name, "data"))
         world = os.path.join(self.folder.name, "world.json")
         with open(world, "w", encoding="utf-8") as f:
             json.dump(WORLD, f)

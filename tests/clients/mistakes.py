@@ -20,7 +20,7 @@ sys.path.insert(0, HERE)  # bench has a module with the same name
 
 from clients import node_command, python_command  # noqa: E402
 from interactions import App  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import Client, start_guildhall  # noqa: E402
 
 WORLD = {
@@ -109,7 +109,7 @@ class Home:
     def __init__(self, executable):
         self.executable = executable
         self.folder = tempfile.TemporaryDirectory()
-        self.data = freshen(executable, os.path.join(self.folder.name, "data"))
+        self.data = copy_prepared_data(executable, os.path.join(self.folder.name, "data"))
         world = os.path.join(self.folder.name, "world.json")
         with open(world, "w", encoding="utf-8") as f:
             json.dump(WORLD, f)

@@ -6,7 +6,7 @@ import random
 import time
 
 from cases import expect, run_cases
-from disk_images import Place
+from disk_images import TestResources
 from integrations import FollowedAccount
 from process import Client, Failed
 from writers import check_passes
@@ -43,9 +43,9 @@ def wait_for(done, what):
 
 @until_in_time
 def integration_sync_continues_after_kill_9(executable):
-    with Place() as place:
-        followed = FollowedAccount(executable, os.path.join(place.folder, "data"), SUBSCRIBERS)
-        server = place.watch(followed.start())
+    with TestResources() as resources:
+        followed = FollowedAccount(executable, os.path.join(resources.folder, "data"), SUBSCRIBERS)
+        server = resources.kill_at_end(followed.start())
         followed.follow(server.port)
         wait_for(lambda: followed.count_members_with_role() > 0, "nobody had a role")
         time.sleep(random.uniform(0, 0.1))
@@ -55,7 +55,7 @@ def integration_sync_continues_after_kill_9(executable):
             raise TooLate("everybody had their role when the server was killed")
         expect(0 < before < SUBSCRIBERS, f"{before} had their role when the server was killed")
 
-        server = place.watch(followed.start())
+        server = resources.kill_at_end(followed.start())
         owner = Client(server.port, followed.token)
         expect(followed.integration(owner)["syncing"] or followed.count_members_with_role() == SUBSCRIBERS,
                "the sync is no longer under way")
@@ -70,9 +70,9 @@ def integration_sync_continues_after_kill_9(executable):
 
 @until_in_time
 def integration_removal_continues_after_kill_9(executable):
-    with Place() as place:
-        followed = FollowedAccount(executable, os.path.join(place.folder, "data"), SUBSCRIBERS)
-        server = place.watch(followed.start())
+    with TestResources() as resources:
+        followed = FollowedAccount(executable, os.path.join(resources.folder, "data"), SUBSCRIBERS)
+        server = resources.kill_at_end(followed.start())
         followed.follow(server.port)
         wait_for(lambda: followed.count_members_with_role() == SUBSCRIBERS, "not everybody had a role")
         owner = Client(server.port, followed.token)
@@ -83,7 +83,7 @@ def integration_removal_continues_after_kill_9(executable):
         if not followed.count_remaining_rows():
             raise TooLate("nothing was left when the server was killed")
 
-        server = place.watch(followed.start())
+        server = resources.kill_at_end(followed.start())
         owner = Client(server.port, followed.token)
         none = followed.call(owner, "GET", f"/guilds/{followed.guild}/integrations")
         expect(none == [], f"the integration still exists: {none}")

@@ -22,14 +22,14 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from prepared_data import freshen_for, start_guildhall  # noqa: E402
+from prepared_data import prepare_data_for, start_guildhall  # noqa: E402
 from process import Client, Failed, register  # noqa: E402
 
 ATTACHMENT = bytes(range(256)) * 300
 
 
 def run(executable, *args, **more):
-    freshen_for(executable, args)
+    prepare_data_for(executable, args)
     return subprocess.run([executable, *args], capture_output=True, text=True, timeout=120,
                           check=False, **more)
 

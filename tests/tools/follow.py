@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import expect, run_cases  # noqa: E402
 from copy_guild import Source, compare, copy, import_world, post_claim, run, upload  # noqa: E402
 from gateway_session import connect  # noqa: E402
-from prepared_data import freshen, start_guildhall  # noqa: E402
+from prepared_data import copy_prepared_data, start_guildhall  # noqa: E402
 from process import Client, Failed  # noqa: E402
 from running_copies import read_until  # noqa: E402
 
@@ -34,7 +34,7 @@ class Running:
     """A server without guilds that stays up during a copy."""
 
     def __init__(self, executable, folder):
-        self.data = freshen(executable, os.path.join(folder, "target"))
+        self.data = copy_prepared_data(executable, os.path.join(folder, "target"))
         self.server = start_guildhall(executable, self.data, *NODE)
 
 
@@ -305,7 +305,7 @@ class Mirror:
     """A target whose guild has a bot that posts back, and an account that was claimed."""
 
     def __init__(self, executable, folder, source):
-        self.data = freshen(executable, os.path.join(folder, "target"))
+        self.data = copy_prepared_data(executable, os.path.join(folder, "target"))
         copy(executable, source, self.data, "--send-claims", "https://chat.example")
         owner = source.id_of("ada")
         tokens = import_world(executable, folder, self.data, {
@@ -430,7 +430,7 @@ def sessions_of(executable, data, name):
 def wrong_options_are_refused(executable):
     with tempfile.TemporaryDirectory() as folder:
         source = Source(executable, folder)
-        data = freshen(executable, os.path.join(folder, "target"))
+        data = copy_prepared_data(executable, os.path.join(folder, "target"))
         try:
             done = copy(executable, source, data, "--follow", check=False)
             expect(done.returncode == 1 and "--follow needs a server that runs" in done.stderr,

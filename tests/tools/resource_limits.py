@@ -12,7 +12,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import Client, Process, register  # noqa: E402
 
 UPLOADS, SIZE = 8, 20 * 1024 * 1024
@@ -55,7 +55,7 @@ def upload(port, token, channel, statuses):
 
 def uploads_with_little_memory_do_not_stop_the_server(executable):
     with tempfile.TemporaryDirectory() as data:
-        freshen(executable, data)
+        copy_prepared_data(executable, data)
         server = Process(serve(executable, data, "--rate-limits", "off", mib=400))
         try:
             token = register(server.port, "ada")
@@ -89,7 +89,7 @@ def too_little_address_space_gives_an_error_message(executable):
 
 def invalid_addresses_and_certificates_give_error_messages(executable):
     with tempfile.TemporaryDirectory() as data:
-        freshen(executable, data)
+        copy_prepared_data(executable, data)
         said = refusal(serve(executable, data, "--store", "mysql://ada:secret@x/y"))
         expect("'mysql' is not supported: use postgres://" in said and "secret" not in said, said)
         said = refusal(serve(executable, data, "--tls-cert", "/nonexist", "--tls-key", "/none"))

@@ -15,7 +15,7 @@ from cases import Skip, expect, run_cases  # noqa: E402
 from copy_guild import (Source, Target, compare, copy, copy_busy, expect_complete,  # noqa: E402
                         post_claim, run)
 from gateway_session import connect  # noqa: E402
-from prepared_data import freshen, start_guildhall  # noqa: E402
+from prepared_data import copy_prepared_data, start_guildhall  # noqa: E402
 from process import Client, Failed  # noqa: E402
 
 IN_STEPS = r"^the running server imported it in steps of at most [0-9.]+ ms$"
@@ -35,7 +35,7 @@ class Running:
     """A server without guilds that stays up during a copy."""
 
     def __init__(self, executable, folder):
-        self.data = freshen(executable, os.path.join(folder, "target"))
+        self.data = copy_prepared_data(executable, os.path.join(folder, "target"))
         self.server = start_guildhall(executable, self.data)
 
 

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import Skip, expect, run_cases  # noqa: E402
 from demo_data import put_demo  # noqa: E402
-from prepared_data import freshen_for, start_guildhall  # noqa: E402
+from prepared_data import prepare_data_for, start_guildhall  # noqa: E402
 from process import Client, Process  # noqa: E402
 
 WORLD = {"users": [{"username": "ada"}],
@@ -22,7 +22,7 @@ WORLD = {"users": [{"username": "ada"}],
 
 
 def run(executable, *args, stdin=None):
-    freshen_for(executable, args)
+    prepare_data_for(executable, args)
     return subprocess.run([executable, *args], input=stdin, capture_output=True, text=True,
                           timeout=60, check=False)
 
