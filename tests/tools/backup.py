@@ -336,8 +336,8 @@ def save_to_restic(executable, folder, data):
                           stderr=subprocess.PIPE, text=True) as saver:
         restic(folder, "backup", "--stdin", "--stdin-filename", "guildhall.backup",
                stdin=saver.stdout)
-        said = saver.stderr.read()
-        expect(saver.wait() == 0 and said.startswith("saved "), said)
+        message = saver.stderr.read()
+        expect(saver.wait() == 0 and message.startswith("saved "), message)
 
 
 def tree_size(folder):
@@ -539,8 +539,8 @@ def database_damage_is_logged_once_and_counted(executable):
             client.close()
             counts = [int(re.search(rf"^{name} (\d+)$", text, re.M)[1]) for text in (before, after)]
             expect(counts[1] >= counts[0] + 2, str(counts))
-            said = server.read_stderr()
-            expect(said.count("restore the last good backup") == 1, said)
+            message = server.read_stderr()
+            expect(message.count("restore the last good backup") == 1, message)
         finally:
             server.stop()
 

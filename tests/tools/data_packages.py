@@ -167,11 +167,11 @@ def package_is_imported_into_postgres(executable):
     subprocess.run(["psql", store, "-qc", f"create database {name}"], check=True, timeout=60)
     with tempfile.TemporaryDirectory() as folder:
         package = write_package(os.path.join(folder, "package"), MESSAGES)
-        place = re.sub(r"dbname=\S+", f"dbname={name}", store)
+        database = re.sub(r"dbname=\S+", f"dbname={name}", store)
         for _ in range(2):
             run(executable, "copy-guild", package, "--guild", OTHER_GUILD, "--data",
-                os.path.join(folder, "data"), "--store", place)
-        rows = subprocess.run(["psql", place, "-qAtc", "select content from messages"], check=True,
+                os.path.join(folder, "data"), "--store", database)
+        rows = subprocess.run(["psql", database, "-qAtc", "select content from messages"], check=True,
                               timeout=60, capture_output=True, text=True).stdout
         expect(rows.strip() == "elsewhere", rows)
 

@@ -111,7 +111,7 @@ def files_below(folder):
     return {os.path.join(top, name) for top, _, names in os.walk(folder) for name in names}
 
 
-def hostile_server_cannot_write_outside_its_archive_or_reach_other_servers(executable):
+def hostile_server_cannot_write_outside_its_archive_or_connect_to_other_servers(executable):
     private = PrivateServer()
     server = HostileServer(private.port)
     try:
@@ -238,7 +238,7 @@ def chat_export_reads_only_files_of_its_own_folder(executable):
 
 if __name__ == "__main__":
     run_cases("hostile_copies", [
-        hostile_server_cannot_write_outside_its_archive_or_reach_other_servers,
+        hostile_server_cannot_write_outside_its_archive_or_connect_to_other_servers,
         name_of_digits_does_not_take_references_of_an_id,
         repeated_import_changes_neither_owner_nor_bans,
         refused_pins_are_reported_and_messages_are_copied,

@@ -47,12 +47,12 @@ def get(port, path):
 
 
 def check_queries_name_metrics(queries, text):
-    there = set(re.findall(r"^# HELP (\w+) ", text, re.M))
+    metrics = set(re.findall(r"^# HELP (\w+) ", text, re.M))
     for name in re.findall(r"^# TYPE (\w+) histogram$", text, re.M):
-        there |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"}
+        metrics |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"}
     for query in queries:
         names = re.findall(r"\bguildhall_\w+", query)
-        expect((names or "up{" in query) and set(names) <= there, f"no such metric: {query}")
+        expect((names or "up{" in query) and set(names) <= metrics, f"no such metric: {query}")
 
 
 def every_dashboard_query_names_an_existing_metric(executable):

@@ -83,17 +83,17 @@ def uploads_with_little_memory_do_not_stop_the_server(executable):
 
 def too_little_address_space_gives_an_error_message(executable):
     with tempfile.TemporaryDirectory() as data:
-        said = refusal(serve(executable, data, mib=180))
-        expect("limited to 180 MiB, but the server needs 256 MiB" in said, said)
+        message = refusal(serve(executable, data, mib=180))
+        expect("limited to 180 MiB, but the server needs 256 MiB" in message, message)
 
 
 def invalid_addresses_and_certificates_give_error_messages(executable):
     with tempfile.TemporaryDirectory() as data:
         copy_prepared_data(executable, data)
-        said = refusal(serve(executable, data, "--store", "mysql://ada:secret@x/y"))
-        expect("'mysql' is not supported: use postgres://" in said and "secret" not in said, said)
-        said = refusal(serve(executable, data, "--tls-cert", "/nonexist", "--tls-key", "/none"))
-        expect("certificate, '/nonexist': No such file" in said, said)
+        message = refusal(serve(executable, data, "--store", "mysql://ada:secret@x/y"))
+        expect("'mysql' is not supported: use postgres://" in message and "secret" not in message, message)
+        message = refusal(serve(executable, data, "--tls-cert", "/nonexist", "--tls-key", "/none"))
+        expect("certificate, '/nonexist': No such file" in message, message)
 
 
 if __name__ == "__main__":

@@ -103,14 +103,14 @@ def copy_into_a_running_server_with_postgres_is_complete(executable):
         raise Skip("PostgreSQL is not available; run this with scripts/with-postgres")
     name = f"running_{os.getpid()}"
     subprocess.run(["psql", store, "-qc", f"create database {name}"], check=True, timeout=60)
-    place = re.sub(r"dbname=\S+", f"dbname={name}", store)
+    database = re.sub(r"dbname=\S+", f"dbname={name}", store)
     busy = BusyServer(trouble=0)
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
         os.mkdir(data, 0o700)
-        server = start_guildhall(executable, data, "--store", place)
+        server = start_guildhall(executable, data, "--store", database)
         try:
-            command = copy_busy(executable, folder, busy, data, "--store", place)
+            command = copy_busy(executable, folder, busy, data, "--store", database)
             done = run(executable, *command[1:])
             expect(re.search(IN_STEPS, done.stdout, re.M), done.stdout)
             expect(re.search("^messages +500 of 500$", done.stdout, re.M), done.stdout)

@@ -88,12 +88,12 @@ def import_is_rolled_back_if_an_image_cannot_be_stored(executable):
             expect(done.returncode == 1 and "nothing was imported" in done.stderr, done.stderr)
             expect(run(executable, "export", "--data", data).stdout == before, "rows stayed")
             os.unlink(os.path.join(blobs, area))
-            kept = [f for f in files_of(blobs) if "/.new/" not in f]
-            expect(not kept, str(kept))
+            stored_files = [f for f in files_of(blobs) if "/.new/" not in f]
+            expect(not stored_files, str(stored_files))
         done = run(executable, "import", world, "--data", data)
         expect(done.returncode == 0, done.stderr)
-        kept = files_of(blobs)
-        expect(len([f for f in kept if "/emojis/" in f or "/stickers/" in f]) == 2, str(kept))
+        stored_files = files_of(blobs)
+        expect(len([f for f in stored_files if "/emojis/" in f or "/stickers/" in f]) == 2, str(stored_files))
 
 
 def documented_sample_world_file_imports(executable):
