@@ -10,7 +10,7 @@ import subprocess
 
 from process import Failed, start_guildhall
 
-HALF = 512 << 20  # bytes of rows, and as many of files
+HALF_BYTES = 512 << 20  # bytes of rows, and as many of files
 RATE, WRITERS = 1000, 64
 CONTENT = 3800  # characters of a message
 FILE = 1 << 20
@@ -20,10 +20,10 @@ SLOWER, MEMORY_MIB = 2, 64
 class Backup:
     def __init__(self, bench, quick):
         self.bench, self.quick = bench, quick
-        self.half = HALF // 8 if quick else HALF
-        self.data = os.path.join(bench.folder, "kept")
+        self.half = HALF_BYTES // 8 if quick else HALF_BYTES
+        self.data = os.path.join(bench.folder, "backup-data")
         self.saved = os.path.join(bench.folder, "saved")
-        self.tokens = os.path.join(bench.folder, "kept-tokens")
+        self.tokens = os.path.join(bench.folder, "backup-tokens")
 
     def rows(self):
         return [("backup", self.row_backup)]
@@ -62,10 +62,10 @@ class Backup:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def end_writes(self, load):
-        said, problem = load.communicate(timeout=60)
+        output, problem = load.communicate(timeout=60)
         if load.returncode:
             raise Failed(problem.strip())
-        figures = json.loads(said)
+        figures = json.loads(output)
         if figures["refused"]:
             raise Failed(f"{figures['refused']} writes failed")
         return figures
@@ -73,7 +73,7 @@ class Backup:
     def writes_alone(self, port):
         return self.end_writes(self.begin_writes(port, 2 if self.quick else 10))
 
-    def writes_beside(self, port, *words):
+    def writes_during_backup(self, port, *words):
         """Returns the figures of the writes, the seconds of the backup, and its memory."""
         backup = subprocess.Popen([self.bench.guildhall, "backup", *words, "--data", self.data],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -88,34 +88,34 @@ class Backup:
         return figures, figures["seconds"], used.ru_maxrss * 1024
 
     def compare(self, port, what, *words):
-        alone, beside, memory = [], [], []
+        alone, during_backup, memory = [], [], []
         for _ in range(1 if self.quick else 3):
             alone.append(self.writes_alone(port))
-            beside.append(self.writes_beside(port, *words))
-            memory.append(beside[-1][2])
-            self.forget_saved()
+            during_backup.append(self.writes_during_backup(port, *words))
+            memory.append(during_backup[-1][2])
+            self.delete_saved()
         least = statistics.median(f["p99_us"] for f in alone)
-        most = statistics.median(f["p99_us"] for f, _, _ in beside)
-        slowest = min(f["per_second"] for f in [*alone, *(f for f, _, _ in beside)])
+        most = statistics.median(f["p99_us"] for f, _, _ in during_backup)
+        slowest = min(f["per_second"] for f in [*alone, *(f for f, _, _ in during_backup)])
         self.bench.report.add(
-            f"{RATE:,} writes a second beside a backup {what}: p99", most / least, "x alone",
+            f"{RATE:,} writes a second during a backup {what}: p99", most / least, "x alone",
             ("<=", SLOWER),
-            {"alone us": least, "beside us": most,
-             "longest ms": max(f["longest_us"] for f, _, _ in beside) / 1e3,
+            {"alone us": least, "during us": most,
+             "longest ms": max(f["longest_us"] for f, _, _ in during_backup) / 1e3,
              "longest alone ms": max(f["longest_us"] for f in alone) / 1e3,
-             "seconds": statistics.median(s for _, s, _ in beside)},
+             "seconds": statistics.median(s for _, s, _ in during_backup)},
             noisy=f"only {slowest:.0f} writes a second went through"
             if slowest < 0.95 * RATE else None)
         self.bench.report.add(f"memory of a backup {what}", max(memory) / 2**20, "MiB",
                               ("<=", MEMORY_MIB), {"MiB saved": 2 * self.half / 2**20})
 
-    def forget_saved(self):
+    def delete_saved(self):
         if os.path.exists(self.saved):
             os.unlink(self.saved)
 
     def row_backup(self, bench):
         self.fill()
-        server = bench.watch(start_guildhall(bench.guildhall, self.data))
+        server = bench.kill_at_end(start_guildhall(bench.guildhall, self.data))
         try:
             self.register(server.port)
             self.writes_alone(server.port)  # warm-up

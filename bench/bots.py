@@ -34,12 +34,12 @@ class Bots:
         # A separate world, because other rows need an empty one.
         self.bench = copy.copy(bench)
         self.bench.data = os.path.join(bench.folder, "bots")
-        self.tokens, self.talk, self.guilds = {}, {}, {}
+        self.tokens, self.paths, self.guilds = {}, {}, {}
         self.polls = {}
 
     def rows(self):
-        return [("bots: worlds", self.fill), ("bots: reaction", self.reaction), ("bots: vote", self.vote),
-                ("bots: auto moderation", self.guarded)]
+        return [("bots: worlds", self.fill), ("bots: reaction", self.row_reaction), ("bots: vote", self.row_vote),
+                ("bots: auto moderation", self.row_automod)]
 
     # --- worlds ---------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ class Bots:
         with open(world, "w", encoding="utf-8") as f:
             json.dump(WORLD, f)
         done = subprocess.run([self.bench.guildhall, "import", "--tokens", world, "--data", self.bench.data],
-                              check=True, capture_output=True, text=True)
+                                 check=True, capture_output=True, text=True)
         self.tokens = dict(re.findall(r"^(ada|bob) +(.*)$", done.stdout, re.M))
         server = self.bench.serve("--loops", "1")
         try:
@@ -63,12 +63,12 @@ class Bots:
         for guild in ada.call("GET", "/users/@me/guilds")[1]:
             channels = ada.call("GET", f"/guilds/{guild['id']}/channels")[1]
             self.guilds[guild["name"]] = guild["id"]
-            self.talk[guild["name"]] = f"/channels/{channels[0]['id']}"
+            self.paths[guild["name"]] = f"/channels/{channels[0]['id']}"
         for voters in VOTERS:
-            self.polls[voters] = done(ada.call("POST", f"{self.talk['Free']}/messages", {"poll": POLL}))["id"]
+            self.polls[voters] = body_of(ada.call("POST", f"{self.paths['Free']}/messages", {"poll": POLL}))["id"]
         rule = {"name": "Words", "event_type": 1, "trigger_type": 1, "enabled": True, "actions": [{"type": 1}],
                 "trigger_metadata": {"keyword_filter": [keyword(0, n) for n in range(KEYWORDS)]}}
-        done(ada.call("POST", f"/guilds/{self.guilds['Guarded']}/auto-moderation/rules", rule))
+        body_of(ada.call("POST", f"/guilds/{self.guilds['Guarded']}/auto-moderation/rules", rule))
 
     def add_votes(self, rows):
         """Inserts votes of users who do not connect."""
@@ -92,75 +92,77 @@ class Bots:
 
     # --- cost of a request ----------------------------------------------------------------------
 
-    def compare(self, things):
+    def compare(self, requests):
         """Returns the server's processor time per request, measured in turn; each callable sends
         one request."""
         server = self.bench.serve("--loops", "1", cpu=self.bench.server_cpu)
-        times = {name: [] for name in things}
+        times = {name: [] for name in requests}
         try:
             bob = Client(server.port, self.tokens["bob"])
             for number in range(self.bench.rounds + 1):
-                for name in sorted(things, key=str, reverse=number % 2):
+                for name in sorted(requests, key=str, reverse=number % 2):
                     before, _ = server.cpu_ns()
                     for call in range(CALLS):
-                        things[name](bob, number * CALLS + call)
+                        requests[name](bob, number * CALLS + call)
                     times[name].append((server.cpu_ns()[0] - before) / CALLS)
         finally:
             server.kill()
         return {name: statistics.median(each[1:]) for name, each in times.items()}
 
     def post(self, guild):
-        return lambda bob, n: done(bob.call("POST", f"{self.talk[guild]}/messages", {"content": f"{n}: {WORDS}"}))["id"]
+        path = f"{self.paths[guild]}/messages"
+        return lambda bob, n: body_of(bob.call("POST", path, {"content": f"{n}: {WORDS}"}))["id"]
 
-    def reaction(self, _):
+    def row_reaction(self, _):
         """Measures reactions on messages without reactions."""
-        said = []
+        message_ids = []
         post = self.post("Free")
 
         def react(bob, _):
-            done(bob.call("PUT", f"{self.talk['Free']}/messages/{said.pop()}/reactions/{EMOJI}/@me"))
+            body_of(bob.call("PUT", f"{self.paths['Free']}/messages/{message_ids.pop()}/reactions/{EMOJI}/@me"))
 
-        def say(bob, n):
-            said.append(post(bob, n))
+        def post_message(bob, n):
+            message_ids.append(post(bob, n))
 
         # The messages are posted before, also in the first round.
         server = self.bench.serve("--loops", "1")
         bob = Client(server.port, self.tokens["bob"])
         for n in range(CALLS):
-            say(bob, n)
+            post_message(bob, n)
         server.stop()
-        costs = self.compare({"message": say, "reaction": react})
+        costs = self.compare({"message": post_message, "reaction": react})
         self.bench.report.add("adding a reaction", costs["reaction"] / costs["message"], "x a message", ("<=", 1.0),
                               {f"{name} us": cost / 1e3 for name, cost in costs.items()})
 
-    def vote(self, _):
+    def row_vote(self, _):
         """Measures voting and removing the vote in turn."""
-        def choose(voters):
-            path = f"{self.talk['Free']}/polls/{self.polls[voters]}/answers/@me"
-            return lambda bob, n: done(bob.call("PUT", path, {"answer_ids": [] if n % 2 else [1]}))
+        def vote_on(voters):
+            path = f"{self.paths['Free']}/polls/{self.polls[voters]}/answers/@me"
+            return lambda bob, n: body_of(bob.call("PUT", path, {"answer_ids": [] if n % 2 else [1]}))
 
-        costs = self.compare({voters: choose(voters) for voters in VOTERS})
+        costs = self.compare({voters: vote_on(voters) for voters in VOTERS})
         few, many = VOTERS
         self.bench.report.add(f"a vote on a poll of {many:,} voters", costs[many] / costs[few], f"x of {few}",
                               ("<=", 1.1), {f"{name} us": cost / 1e3 for name, cost in costs.items()})
 
-    def guarded(self, _):
+    def row_automod(self, _):
         """Measures the cost of automod for posting a message."""
         server = self.bench.serve("--loops", "1")
         try:
             words = {"content": f"such a {keyword(RULES - 1, KEYWORDS - 1)} thing"}
-            status, answer = Client(server.port, self.tokens["bob"]).call("POST", f"{self.talk['Guarded']}/messages", words)
+            bob = Client(server.port, self.tokens["bob"])
+            status, answer = bob.call("POST", f"{self.paths['Guarded']}/messages", words)
             if status != 400 or answer["code"] != 200000:
                 raise Failed(f"the last word of the last rule is not found: {status} {answer}")
         finally:
             server.stop()
-        costs = self.compare({guild: self.post(guild) for guild in self.talk})
+        costs = self.compare({guild: self.post(guild) for guild in self.paths})
         self.bench.report.add(f"auto moderation, {RULES} rules of {KEYWORDS:,} words, a message",
                               (costs["Guarded"] - costs["Free"]) / 1e3, "us more", ("<=", 50),
                               {f"{name} us": cost / 1e3 for name, cost in costs.items()})
 
 
-def done(answer):
+def body_of(answer):
     status, body = answer
     if status not in (200, 204):
         raise Failed(f"the request got {status}: {body}")

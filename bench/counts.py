@@ -11,9 +11,9 @@ import time
 from typing import NamedTuple
 
 from commands import plain_command, rich_command
-from flame import LEAST, Graph, forest, picture
+from flame import LEAST, Graph, call_trees, svg_of
 from process import Client, Failed, Process, register, serve_command, start_guildhall
-from sessions import PLAIN, Wire, end_session
+from sessions import GATEWAY_PATH, Wire, end_session
 
 MOST_PARTS = 12  # measure a row that seems slower at most this often
 
@@ -29,54 +29,55 @@ QUICK = Effort(15, 12, 1)
 # The rows that `make test` compares: reads, the most frequent write, a session and a fan-out.
 QUICK_ROWS = {"GET /users/@me", "GET messages, 50", "POST message", "IDENTIFY to READY", "POST message, 20 sessions"}
 FRIENDS = 20
-RECORDED = {"GET /gateway", "GET /users/@me"}  # also with --traffic: cost of the console's recording
+RECORDED_ROWS = {"GET /gateway", "GET /users/@me"}  # also with --traffic: cost of the console's recording
 QUIET = 100_000  # instructions in four seconds of an idle server
 FIRST_MESSAGES = 250  # after this many messages, all one-time work of a server is done
 SLOW_CLOCK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                           "build/release/bench/slow_clock.so")
 
 
-def made(client, method, path, body=None):
+def call_checked(client, method, path, body=None):
     status, answer = client.call(method, path, body)
     if status >= 300:
         raise Failed(f"{method} {path} answered {status}: {str(answer)[:300]}")
     return answer
 
 
-class Place:
+class SampleGuild:
     """A guild with messages, friends of its owner, and an app with commands."""
 
     def __init__(self, port):
         self.owner = register(port, "owner")
         client = Client(port, self.owner)
-        guild = made(client, "POST", "/guilds", {"name": "Counted"})["id"]
-        channels = made(client, "GET", f"/guilds/{guild}/channels")
+        guild = call_checked(client, "POST", "/guilds", {"name": "Counted"})["id"]
+        channels = call_checked(client, "GET", f"/guilds/{guild}/channels")
         self.guild = guild
         self.channel = next(c["id"] for c in channels if c["type"] == 0)
-        self.aside = made(client, "POST", f"/guilds/{guild}/channels", {"name": "aside"})["id"]
+        self.second_channel = call_checked(client, "POST", f"/guilds/{guild}/channels", {"name": "other"})["id"]
         for i in range(50):
-            made(client, "POST", f"/channels/{self.channel}/messages",
-                 {"content": f"Number {i}: who is coming to the workshop tonight?"})
-        app = made(client, "POST", "/applications", {"name": "counter"})
+            call_checked(client, "POST", f"/channels/{self.channel}/messages",
+                         {"content": f"Number {i}: who is coming to the workshop tonight?"})
+        app = call_checked(client, "POST", "/applications", {"name": "counter"})
         self.app = app["id"]
-        self.bot = "Bot " + made(client, "POST", f"/applications/{self.app}/bot/reset", {})["token"]
+        self.bot = "Bot " + call_checked(client, "POST", f"/applications/{self.app}/bot/reset", {})["token"]
         client.token = self.bot
-        made(client, "PUT", f"/applications/{self.app}/commands",
-             [rich_command(i) for i in range(20)])
+        call_checked(client, "PUT", f"/applications/{self.app}/commands",
+                     [rich_command(i) for i in range(20)])
         self.friends = [register(port, f"friend{i}") for i in range(FRIENDS)]
         client.token = self.owner
-        self.asked = self.install(client)
-        invite = made(client, "POST", f"/channels/{self.channel}/invites", {})["code"]
+        self.interaction = self.install(client)
+        invite = call_checked(client, "POST", f"/channels/{self.channel}/invites", {})["code"]
         client.close()
         for token in self.friends:
             self.befriend(port, token, invite)
 
     def install(self, client):
         """Installs the app in the guild; returns the body that invokes its command."""
-        made(client, "POST", f"/oauth2/authorize?client_id={self.app}&scope=bot+applications.commands",
-             {"authorize": True, "guild_id": self.guild, "permissions": "0"})
+        call_checked(client, "POST", f"/oauth2/authorize?client_id={self.app}&scope=bot+applications.commands",
+                     {"authorize": True, "guild_id": self.guild, "permissions": "0"})
         client.token = self.bot
-        command = made(client, "POST", f"/applications/{self.app}/guilds/{self.guild}/commands", plain_command(1))
+        path = f"/applications/{self.app}/guilds/{self.guild}/commands"
+        command = call_checked(client, "POST", path, plain_command(1))
         client.token = self.owner
         return {"type": 2, "application_id": self.app, "guild_id": self.guild, "channel_id": self.channel,
                 "data": {"id": command["id"], "version": command["version"], "name": command["name"], "type": 1,
@@ -84,20 +85,20 @@ class Place:
 
     def befriend(self, port, token, invite):
         friend = Client(port, token)
-        made(friend, "POST", f"/invites/{invite}", {})
-        made(friend, "POST", "/users/@me/relationships", {"username": "owner"})
-        own = made(friend, "GET", "/users/@me")["id"]
+        call_checked(friend, "POST", f"/invites/{invite}", {})
+        call_checked(friend, "POST", "/users/@me/relationships", {"username": "owner"})
+        own = call_checked(friend, "GET", "/users/@me")["id"]
         friend.token = self.owner
-        made(friend, "PUT", f"/users/@me/relationships/{own}",
-             {"confirm_stranger_request": True})
+        call_checked(friend, "PUT", f"/users/@me/relationships/{own}",
+                     {"confirm_stranger_request": True})
         friend.close()
 
 
 class Counter:
     """Reads the instructions that callgrind counted in a process since the last dump."""
 
-    def __init__(self, process, folder, effort, bars):
-        self.process, self.folder, self.effort, self.bars = process, folder, effort, bars
+    def __init__(self, process, folder, effort, limits):
+        self.process, self.folder, self.effort, self.limits = process, folder, effort, limits
         self.seen = set()
         self.written = None  # the file of the last count
         self.least = None    # the file of the smallest part of the last count
@@ -117,42 +118,42 @@ class Counter:
             time.sleep(0.02)
         raise Failed("callgrind wrote nothing")
 
-    def settle(self):
+    def wait_until_idle(self):
         """Waits until the server has no work left."""
         deadline = time.monotonic() + 120
         while self.dump() > QUIET and time.monotonic() < deadline:
             time.sleep(4)  # longer than all idle timers, on the slow clock
 
-    def each(self, name, ask):
+    def count_per_request(self, name, send_request):
         """Returns the instructions per request: the minimum of several parts, because periodic work (a
-        timer, a checkpoint) falls into one of them. Above the row's bar, more parts are counted."""
+        timer, a checkpoint) falls into one of them. Above the row's limit, more parts are counted."""
         for _ in range(self.effort.warm):
-            ask()
+            send_request()
         self.dump()
-        counts, bar = [], self.bars.get(name, 0) * self.effort.times
-        while len(counts) < self.effort.parts or (bar and min(counts)[0] > bar and len(counts) < MOST_PARTS):
-            counts.append((self.part(ask), self.written))
+        counts, limit = [], self.limits.get(name, 0) * self.effort.times
+        while len(counts) < self.effort.parts or (limit and min(counts)[0] > limit and len(counts) < MOST_PARTS):
+            counts.append((self.count_part(send_request), self.written))
         count, self.least = min(counts)
         return round(count / self.effort.times)
 
-    def part(self, ask):
+    def count_part(self, send_request):
         for _ in range(self.effort.times):
-            ask()
+            send_request()
         return self.dump()
 
 
-def kinds_of_calls(place):
+def calls_of_rows(sample):
     """Returns client, method, path and body of each row."""
-    talk, commands = f"/channels/{place.channel}/messages", f"/applications/{place.app}/commands"
-    owner, bot = place.owner, place.bot
+    talk, commands = f"/channels/{sample.channel}/messages", f"/applications/{sample.app}/commands"
+    owner, bot = sample.owner, sample.bot
     return {
         "GET /gateway": (None, "GET", "/gateway"),
         "GET /voice/regions": (owner, "GET", "/voice/regions"),
         "GET /users/@me": (owner, "GET", "/users/@me"),
         "GET /users/@me/relationships, 20": (owner, "GET", "/users/@me/relationships"),
         "GET /users/@me/guilds": (owner, "GET", "/users/@me/guilds"),
-        "GET guild": (owner, "GET", f"/guilds/{place.guild}"),
-        "GET channel": (owner, "GET", f"/channels/{place.channel}"),
+        "GET guild": (owner, "GET", f"/guilds/{sample.guild}"),
+        "GET channel": (owner, "GET", f"/channels/{sample.channel}"),
         "GET messages, 50": (owner, "GET", talk + "?limit=50"),
         "GET commands, 20 rich ones": (bot, "GET", commands),
         "PUT the same 20 commands": (bot, "PUT", commands, [rich_command(i) for i in range(20)]),
@@ -162,131 +163,134 @@ def kinds_of_calls(place):
     }
 
 
-def say_first(port, place):
+def post_first_messages(port, sample):
     """Posts the first messages, so that the checkpoint thread has opened the database."""
-    client = Client(port, place.owner, timeout=120)
+    client = Client(port, sample.owner, timeout=120)
     for i in range(FIRST_MESSAGES):
-        made(client, "POST", f"/channels/{place.aside}/messages", {"content": f"Number {i}"})
+        call_checked(client, "POST", f"/channels/{sample.second_channel}/messages", {"content": f"Number {i}"})
     client.close()
 
 
 def draw_flame(counter, name, folder):
     """Draws a flame graph next to the count."""
     graph = Graph(counter.least)
-    nodes = forest(graph, sum(graph.own.values()) * LEAST)
+    nodes = call_trees(graph, sum(graph.own.values()) * LEAST)
     path = os.path.join(folder, re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".svg")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(picture(nodes, counter.effort.times, name) + "\n")
+        f.write(svg_of(nodes, counter.effort.times, name) + "\n")
 
 
-def count_calls(counter, port, place, chosen, flames):
+def count_calls(counter, port, sample, chosen, flames):
     figures = {}
-    for name, (token, *call) in kinds_of_calls(place).items():
+    for name, (token, *call) in calls_of_rows(sample).items():
         if not chosen(name):
             continue
         client = Client(port, token, timeout=120)
-        figures[name] = counter.each(name, lambda: made(client, *call))
+        figures[name] = counter.count_per_request(name, lambda: call_checked(client, *call))
         client.close()
         if flames:
             draw_flame(counter, name, flames)
     return figures
 
 
-def count_identify(counter, name, port, place):
-    return counter.each(name, lambda: end_session(Wire(port, PLAIN, place.owner, early=True)))
+def count_identify(counter, name, port, sample):
+    return counter.count_per_request(name, lambda: end_session(Wire(port, GATEWAY_PATH, sample.owner, early=True)))
 
 
-def count_fan_out(counter, name, port, place):
-    owner = Client(port, place.owner, timeout=120)
-    wires = [Wire(port, PLAIN, token, early=True) for token in place.friends]
+def count_fan_out(counter, name, port, sample):
+    owner = Client(port, sample.owner, timeout=120)
+    wires = [Wire(port, GATEWAY_PATH, token, early=True) for token in sample.friends]
     for wire in wires:
         wire.socket.settimeout(120)
 
     def post():
-        answer = made(owner, "POST", f"/channels/{place.channel}/messages",
-                      {"content": "Who is coming?"})
+        answer = call_checked(owner, "POST", f"/channels/{sample.channel}/messages",
+                              {"content": "Who is coming?"})
         for wire in wires:
             while answer["id"].encode() not in wire.frame():
                 pass
 
-    count = counter.each(name, post)
+    count = counter.count_per_request(name, post)
     for wire in wires:
         wire.close()
     return count
 
 
-def count_interaction(counter, name, port, place):
+def count_interaction(counter, name, port, sample):
     """Counts one interaction from the user's request to the received reply message."""
-    owner, bot = Client(port, place.owner, timeout=120), Client(port, None, timeout=120)
-    person, app = (Wire(port, PLAIN, token, early=True) for token in (place.owner, place.bot.removeprefix("Bot ")))
+    owner, bot = Client(port, sample.owner, timeout=120), Client(port, None, timeout=120)
+    person, app = (Wire(port, GATEWAY_PATH, token, early=True)
+                   for token in (sample.owner, sample.bot.removeprefix("Bot ")))
     session = json.loads(person.ready[4:])["d"]["session_id"]
     nonces = itertools.count(10)
     for wire in (person, app):
         wire.socket.settimeout(120)
 
-    def heard(wire, name):
+    def read_event(wire, name):
         while name not in (frame := wire.frame()):
             pass
         return json.loads(frame[frame.index(b"{"):])["d"]
 
-    def use():
-        made(owner, "POST", "/interactions", {**place.asked, "session_id": session, "nonce": str(next(nonces))})
-        asked = heard(app, b'"INTERACTION_CREATE"')
-        made(bot, "POST", f"/interactions/{asked['id']}/{asked['token']}/callback",
-             {"type": 4, "data": {"content": "It rains."}})
-        heard(person, b'"MESSAGE_CREATE"')
-        heard(app, b'"MESSAGE_CREATE"')
+    def run_interaction():
+        call_checked(owner, "POST", "/interactions",
+                     {**sample.interaction, "session_id": session, "nonce": str(next(nonces))})
+        interaction = read_event(app, b'"INTERACTION_CREATE"')
+        call_checked(bot, "POST", f"/interactions/{interaction['id']}/{interaction['token']}/callback",
+                     {"type": 4, "data": {"content": "It rains."}})
+        read_event(person, b'"MESSAGE_CREATE"')
+        read_event(app, b'"MESSAGE_CREATE"')
 
-    count = counter.each(name, use)
+    count = counter.count_per_request(name, run_interaction)
     for wire in (person, app):
         wire.close()
     return count
 
 
-def count_sessions(counter, port, place, chosen, flames):
+def count_sessions(counter, port, sample, chosen, flames):
     kinds = {"IDENTIFY to READY": count_identify, f"POST message, {FRIENDS} sessions": count_fan_out,
              "interaction, answered": count_interaction}
     figures = {}
     for name, count in kinds.items():
         if not chosen(name):
             continue
-        figures[name] = count(counter, name, port, place)
+        figures[name] = count(counter, name, port, sample)
         if flames:
             draw_flame(counter, name, flames)
     return figures
 
 
-def make_place(binary, data):
+def create_sample(binary, data):
     os.mkdir(data)
     server = start_guildhall(binary, data)
     try:
-        return Place(server.port)
+        return SampleGuild(server.port)
     finally:
         server.stop()
 
 
-def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True, flames=None, bars=None):
-    """Counts all rows. chosen: whether a row is counted. flames: the folder for flame graphs. bars:
+def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True, flames=None, limits=None):
+    """Counts all rows. chosen: whether a row is counted. flames: the folder for flame graphs. limits:
     for each row, the count up to which it needs no further parts."""
     data = os.path.join(folder, "data")
-    place = make_place(binary, data)
+    sample = create_sample(binary, data)
 
-    def everything(counter, port):
-        return {**count_calls(counter, port, place, chosen, flames),
-                **count_sessions(counter, port, place, chosen, flames)}
+    def count_rows(counter, port):
+        return {**count_calls(counter, port, sample, chosen, flames),
+                **count_sessions(counter, port, sample, chosen, flames)}
 
-    def recorded(counter, port):
-        counter.bars = {name: counter.bars.get(f"{name}, recorded", 0) for name in RECORDED}
-        small = count_calls(counter, port, place, lambda name: name in RECORDED, None)
+    def count_recorded_rows(counter, port):
+        counter.limits = {name: counter.limits.get(f"{name}, recorded", 0) for name in RECORDED_ROWS}
+        small = count_calls(counter, port, sample, lambda name: name in RECORDED_ROWS, None)
         return {f"{name}, recorded": count for name, count in small.items()}
 
-    figures = counted(binary, data, folder, place, effort, bars or {}, everything)
-    if any(chosen(f"{name}, recorded") for name in RECORDED):
-        figures |= counted(binary, data, folder, place, effort, bars or {}, recorded, "--traffic", "8")
+    figures = count_on_server(binary, data, folder, sample, effort, limits or {}, count_rows)
+    if any(chosen(f"{name}, recorded") for name in RECORDED_ROWS):
+        figures |= count_on_server(binary, data, folder, sample, effort, limits or {}, count_recorded_rows,
+                                   "--traffic", "8")
     return figures
 
 
-def counted(binary, data, folder, place, effort, bars, count, *flags):
+def count_on_server(binary, data, folder, sample, effort, limits, count, *flags):
     """Returns the counts of a server with these flags."""
     command = ["valgrind", "--tool=callgrind", "--fair-sched=yes", f"--callgrind-out-file={folder}/calls",
                *serve_command(binary, data, "--loops", "1", *flags)]
@@ -294,9 +298,9 @@ def counted(binary, data, folder, place, effort, bars, count, *flags):
     try:
         for path in glob.glob(os.path.join(folder, "calls*")):
             os.unlink(path)  # written by an earlier server
-        counter = Counter(process, folder, effort, bars)
-        say_first(process.port, place)
-        counter.settle()
+        counter = Counter(process, folder, effort, limits)
+        post_first_messages(process.port, sample)
+        counter.wait_until_idle()
         return count(counter, process.port)
     finally:
         process.kill()

@@ -45,21 +45,21 @@ class Graph:
         return self.names[number]
 
     def _read(self, lines):
-        here = callee = None
+        caller = callee = None
         is_call = False
         for line in lines:
             if line.startswith("fn="):
-                here = self._name(line[3:].strip())
+                caller = self._name(line[3:].strip())
             elif line.startswith("cfn="):
                 callee = self._name(line[4:].strip())
             elif line.startswith("calls="):
                 is_call = True
-            elif line[0] in "0123456789+-*" and here:
+            elif line[0] in "0123456789+-*" and caller:
                 cost = int(line.split()[1]) if len(line.split()) > 1 else 0
                 if is_call:
-                    self.calls[here][callee] += cost
+                    self.calls[caller][callee] += cost
                 else:
-                    self.own[here] += cost
+                    self.own[caller] += cost
                 is_call = False
 
     def roots(self):
@@ -81,7 +81,7 @@ class Graph:
         return name, cost, children
 
 
-def forest(graph, least):
+def call_trees(graph, least):
     found = [graph.tree(name, cost, least) for name, cost in graph.roots() if cost >= least]
     return sorted(found, key=lambda node: -node[1])
 
@@ -90,7 +90,7 @@ def depth(nodes):
     return 1 + max((depth(children) for _, _, children in nodes), default=0) if nodes else 0
 
 
-def draw(nodes, left, level, height, scale, times, out):
+def draw_nodes(nodes, left, level, height, scale, times, out):
     for name, cost, children in nodes:
         width = cost * scale
         y = height - (level + 1) * ROW
@@ -100,18 +100,18 @@ def draw(nodes, left, level, height, scale, times, out):
                    f'width="{max(width - 0.5, 0.3):.1f}" height="{ROW - 1}" fill="{colour}"/>'
                    + (f'<text x="{left + 3:.1f}" y="{y + 12}">{shown}</text>' if len(shown) > 2 else "")
                    + "</g>")
-        draw(children, left, level + 1, height, scale, times, out)
+        draw_nodes(children, left, level + 1, height, scale, times, out)
         left += width
 
 
-def picture(nodes, times, title):
+def svg_of(nodes, times, title):
     total = sum(cost for _, cost, _ in nodes)
     height = (depth(nodes) + 2) * ROW
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="monospace" '
            f'font-size="11">',
            f'<rect width="{WIDTH}" height="{height}" fill="#fff8f0"/>',
            f'<text x="4" y="13" font-size="13">{html.escape(title)}: {total / times:,.0f} instructions</text>']
-    draw(nodes, 0, 0, height, WIDTH / total, times, out)
+    draw_nodes(nodes, 0, 0, height, WIDTH / total, times, out)
     return "\n".join(out + ["</svg>"])
 
 
@@ -127,8 +127,8 @@ def main(arguments):
         sys.exit(__doc__)
     path, times, title = arguments[text:]
     graph = Graph(path)
-    nodes = forest(graph, sum(graph.own.values()) * (0.02 if text else LEAST))
-    print("\n".join([title, *lines_of(nodes, int(times))]) if text else picture(nodes, int(times), title))
+    nodes = call_trees(graph, sum(graph.own.values()) * (0.02 if text else LEAST))
+    print("\n".join([title, *lines_of(nodes, int(times))]) if text else svg_of(nodes, int(times), title))
     return 0
 
 

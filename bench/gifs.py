@@ -18,13 +18,13 @@ SEARCH = "/api/v10/gifs/search?q=" + "{}&media_format=gif"
 BARE = "select rowid from gif_index where gif_index match ? order by rank limit 100"
 
 
-def words(dice):
+def make_vocabulary(rng):
     """Generates words, the first of them much more common than the last."""
     syllables = ["ka", "lo", "mi", "ne", "ru", "so", "ti", "va", "pe", "du", "fa", "gi"]
     made = set()
     while len(made) < WORDS:
-        made.add("".join(dice.choice(syllables) for _ in range(dice.randint(2, 4))))
-    return sorted(made, key=lambda _: dice.random())
+        made.add("".join(rng.choice(syllables) for _ in range(rng.randint(2, 4))))
+    return sorted(made, key=lambda _: rng.random())
 
 
 class Gifs:
@@ -37,13 +37,13 @@ class Gifs:
         return [("import of GIFs", self.row_import), ("search", self.row_search),
                 ("suggest", self.row_suggest), ("select", self.row_select)]
 
-    def common(self, place):
+    def word_of_rank(self, rank):
         """Returns a word by its rank: 0 is the most common."""
-        return self.vocabulary[place]
+        return self.vocabulary[rank]
 
     def row_import(self, bench):
-        dice = random.Random(8)
-        self.vocabulary = words(dice)
+        rng = random.Random(8)
+        self.vocabulary = make_vocabulary(rng)
         os.mkdir(self.folder)
         subprocess.run(["cp", "-r", os.path.join(bench.data, "."), self.folder], check=True)
         with open(os.path.join(bench.folder, "a.gif"), "wb") as f:
@@ -51,10 +51,10 @@ class Gifs:
         path = os.path.join(bench.folder, "gifs.jsonl")
         with open(path, "w", encoding="ascii") as f:
             for n in range(GIFS):
-                def some(count):
-                    return [self.vocabulary[int(WORDS * dice.random() ** 3)] for _ in range(count)]
-                f.write(json.dumps({"id": f"g{n}", "title": " ".join(some(4)), "tags": some(5),
-                                    "description": " ".join(some(8)),
+                def random_words(count):
+                    return [self.vocabulary[int(WORDS * rng.random() ** 3)] for _ in range(count)]
+                f.write(json.dumps({"id": f"g{n}", "title": " ".join(random_words(4)), "tags": random_words(5),
+                                    "description": " ".join(random_words(8)),
                                     "media": {"gif": "a.gif"}}) + "\n")
         began = time.monotonic()
         done = subprocess.run([bench.guildhall, "gifs", "import", path, "--data", self.folder],
@@ -66,9 +66,9 @@ class Gifs:
     def serve(self, *flags, **more):
         if not self.vocabulary:
             raise Failed("the GIF catalogue is missing")
-        return self.bench.watch(start_guildhall(self.bench.guildhall, self.folder, *flags, **more))
+        return self.bench.kill_at_end(start_guildhall(self.bench.guildhall, self.folder, *flags, **more))
 
-    def bare_query(self, word):
+    def cost_of_query(self, word):
         """Returns the processor time of the full-text query alone, in nanoseconds."""
         store = sqlite3.connect(f"file:{self.folder}/guildhall.db?mode=ro", uri=True)
         times = []
@@ -80,26 +80,26 @@ class Gifs:
         return sorted(times[1:])[10]
 
     def row_search(self, bench):
-        for name, place in (("a rare word", 3_000), ("a common word", 5)):
-            path = SEARCH.format(self.common(place))
+        for name, rank in (("a rare word", 3_000), ("a common word", 5)):
+            path = SEARCH.format(self.word_of_rank(rank))
             server = self.serve("--loops", "1", cpu=bench.server_cpu)
-            answer, floor = os.path.join(bench.folder, "answer"), None
+            answer, bare_server = os.path.join(bench.folder, "answer"), None
             try:
                 capture(server.port, path, answer)
-                floor = bench.watch(Process([bench.tool("floor"), "--answer", answer],
-                                            cpu=bench.server_cpu))
+                bare_server = bench.kill_at_end(Process([bench.tool("floor"), "--answer", answer],
+                                                        cpu=bench.server_cpu))
                 ours = medians([time_per_request(bench, server, path, None)
                                 for _ in range(3)])[0]
-                least = medians([time_per_request(bench, floor, path, None)
+                least = medians([time_per_request(bench, bare_server, path, None)
                                  for _ in range(3)])[0]
-                bare = self.bare_query(self.common(place))
+                bare = self.cost_of_query(self.word_of_rank(rank))
                 bench.report.add(f"GIF search, {name}", ours / (bare + least), "x query + floor",
                                  ("<=", 2), {"server us": ours / 1e3, "query us": bare / 1e3,
                                              "floor us": least / 1e3})
             finally:
                 server.kill()
-                if floor:
-                    floor.kill()
+                if bare_server:
+                    bare_server.kill()
 
     def row_suggest(self, bench):
         server = self.serve("--loops", "1", cpu=bench.server_cpu)
@@ -111,7 +111,7 @@ class Gifs:
         finally:
             server.kill()
 
-    def forget_picks(self):
+    def delete_choices(self):
         """Deletes the recorded choices, so that everyone's next choice counts again."""
         store = sqlite3.connect(os.path.join(self.folder, "guildhall.db"))
         store.execute("delete from gif_picks")
@@ -119,7 +119,7 @@ class Gifs:
         store.close()
 
     def row_select(self, bench):
-        body = '{"id":"g#","q":"' + self.common(0) + '"}'
+        body = '{"id":"g#","q":"' + self.word_of_rank(0) + '"}'
         rounds = []
         for _ in range(bench.rounds):
             server = self.serve()
@@ -129,7 +129,7 @@ class Gifs:
                                             "--path", "/api/v10/gifs/select", "--body", body)
             finally:
                 server.stop()
-            self.forget_picks()
+            self.delete_choices()
             done = subprocess.run([bench.tool("syncs"), bench.data, str(bench.seconds)],
                                   capture_output=True, text=True, check=True)
             rounds.append((result["per_second"], json.loads(done.stdout)["per_second"]))

@@ -5,7 +5,7 @@ import socket
 import time
 
 from process import Failed
-from sessions import MANY, PLAIN, Crowd, Sessions
+from sessions import ALL_SESSIONS, GATEWAY_PATH, SessionGroup, Sessions
 
 SOCKETS = 1000
 EVENTS = 4096
@@ -30,17 +30,17 @@ def post(path, length, sent, more=""):
 
 
 # Bytes that are sent on each socket; responses are not read.
-KINDS = {
+SENT_BYTES = {
     "a head that does not end": headers(31 * 1024),
     "many lines": "GET / HTTP/1.1\r\nHost: x\r\n" + "a: b\r\n" * 90,
     "a body that does not end": post("/api/v10/auth/register", 4000, 3900),
-    "a large body of nobody": post("/api/v10/auth/register", 1 << 20, 1 << 18),
+    "a large body without a token": post("/api/v10/auth/register", 1 << 20, 1 << 18),
     "a large body with a wrong token": post("/api/v10/users/@me/channels", 1 << 20, 1 << 18,
                                             "Authorization: nobody\r\n"),
     "a chunked body": "POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: "
                       "application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
                       + ("1\r\n \r\n" * 16 * 1024),
-    "answers that nobody reads": "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 50,
+    "answers that the client does not read": "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 50,
     "many requests at once": "GET /api/v10/gateway HTTP/1.1\r\nHost: x\r\n\r\n" * 2000,
     "a gateway that says nothing": UPGRADE,
     "a message that does not end": UPGRADE.encode() + b"\x01\xfe\x3f\xff\0\0\0\0" + b" " * 16000,
@@ -78,7 +78,7 @@ class Hostile:
 
     # --- sockets ------------------------------------------------------------------------------
 
-    def memory_of(self, bench, data):
+    def peak_memory_of(self, bench, data):
         """Returns the peak memory of a thousand such sockets, in bytes."""
         server = bench.serve()
         sockets = []
@@ -107,10 +107,10 @@ class Hostile:
 
     def row_sockets(self, bench):
         figures = {}
-        for name, data in KINDS.items():
-            figures[name] = self.memory_of(bench, data.encode() if isinstance(data, str) else data)
+        for name, data in SENT_BYTES.items():
+            figures[name] = self.peak_memory_of(bench, data.encode() if isinstance(data, str) else data)
         worst = sorted(figures, key=figures.get, reverse=True)
-        bench.report.add("an anonymous socket that means no good, of 1,000",
+        bench.report.add("an anonymous socket of a malicious client, of 1,000",
                          figures[worst[0]] / SOCKETS / 1024, "KiB", ("<=", 64),
                          {name: figures[name] / SOCKETS / 1024 for name in worst[:5]})
         bench.report.add("1,000 of them together", figures[worst[0]] / 2**20, "MiB", ("<=", 64))
@@ -119,23 +119,23 @@ class Hostile:
 
     def row_busy(self, bench):
         """Measures ten thousand sessions with full replay buffers."""
-        world = self.sessions.crowded(bench)
+        world = self.sessions.get_world(bench)
         events = EVENTS // 16 if self.quick else EVENTS
         server = world.serve(bench)
-        crowd = None
+        group = None
         try:
-            Crowd(bench, server.port, PLAIN, 200, world).end()  # warms up pools and caches
+            SessionGroup(bench, server.port, GATEWAY_PATH, 200, world).close()  # warms up pools and caches
             time.sleep(0.5)
             before = server.memory("RssAnon")
-            crowd = Crowd(bench, server.port, PLAIN, MANY, world)
+            group = SessionGroup(bench, server.port, GATEWAY_PATH, ALL_SESSIONS, world)
             for _ in range(events // 64):
-                crowd.ask("post 64")
-                crowd.ask("alive")
-            each = (server.memory("RssAnon") - before) / MANY
+                group.run_command("post 64")
+                group.run_command("alive")
+            each = (server.memory("RssAnon") - before) / ALL_SESSIONS
             bench.report.add(f"heap of a busy session, {events:,} events each (of 10,000)",
                              each / 1024, "KiB", ("<=", 100),
                              {"VmRSS MiB": server.memory("VmRSS") / 2**20})
         finally:
-            if crowd:
-                crowd.end()
+            if group:
+                group.close()
             server.kill()

@@ -20,7 +20,7 @@ def run(*command):
     return done.stdout
 
 
-def connect_everybody(folder, guild):
+def subscribe_members(folder, guild):
     """Gives every member of the guild a platform account that subscribes."""
     db = sqlite3.connect(os.path.join(folder, "guildhall.db"))
     with db:
@@ -34,7 +34,7 @@ def connect_everybody(folder, guild):
     db.close()
 
 
-class Followed:
+class FollowedAccount:
     """A data folder with a guild that is about to follow an account with many subscribers."""
 
     def __init__(self, executable, folder, count=SUBSCRIBERS):
@@ -46,7 +46,7 @@ class Followed:
             "--data", folder)
         self.code = run(executable, "platform", "code", "platform_a", "streamer", "--data",
                         folder).strip()
-        connect_everybody(folder, self.guild)
+        subscribe_members(folder, self.guild)
 
     def start(self, *flags, **more):
         return start_guildhall(self.executable, self.folder, *flags, **more)
@@ -78,7 +78,7 @@ class Followed:
                                    f"{self.integration(owner)['id']}")
         owner.close()
 
-    def remains(self):
+    def count_remaining_rows(self):
         """Returns the number of remaining rows of the integration."""
         db = sqlite3.connect(os.path.join(self.folder, "guildhall.db"))
         count = db.execute("select (select count(*) from integrations) + "
@@ -88,7 +88,7 @@ class Followed:
         db.close()
         return count
 
-    def with_role(self):
+    def count_members_with_role(self):
         """Returns the number of members with the subscribers' role."""
         db = sqlite3.connect(os.path.join(self.folder, "guildhall.db"))
         count = db.execute("select count(*) from member_roles where role_id in "
@@ -102,11 +102,11 @@ class Writer(threading.Thread):
 
     def __init__(self, port, token):
         super().__init__(daemon=True)
-        self.client, self.times, self.ends = Client(port, token), [], threading.Event()
+        self.client, self.times, self.stop_requested = Client(port, token), [], threading.Event()
 
     def run(self):
         number = 0
-        while not self.ends.is_set():
+        while not self.stop_requested.is_set():
             began = time.monotonic()
             number += 1
             self.client.call("PATCH", "/users/@me", {"bio": f"number {number}"})
@@ -114,34 +114,34 @@ class Writer(threading.Thread):
             time.sleep(0.002)
 
     def stop(self):
-        self.ends.set()
+        self.stop_requested.set()
         self.join()
         self.client.close()
         return sorted(self.times)
 
 
-def write_times(followed, server, begin, goes_on):
+def write_times(followed, server, begin, is_running):
     """Returns the durations of single writes in ms while the started operation runs."""
     writer = Writer(server.port, followed.token)
     began = time.monotonic()
     writer.start()
     begin()
     time.sleep(0.5)
-    while goes_on():
+    while is_running():
         if time.monotonic() - began > 300:
             raise Failed("the operation does not complete")
         time.sleep(0.2)
     return writer.stop(), time.monotonic() - began
 
 
-def syncing(followed, port):
+def is_syncing(followed, port):
     owner = Client(port, followed.token)
     answer = followed.integration(owner)["syncing"]
     owner.close()
     return answer
 
 
-def report(bench, what, quiet, times, seconds):
+def add_row(bench, what, quiet, times, seconds):
     at = lambda times, part: times[int(len(times) * part) - 1]  # noqa: E731
     bench.report.add(f"longest write during {what} subscribers", times[-1], "ms", ("<=", 50),
                      {"99 % ms": at(times, 0.99), "median ms": at(times, 0.5),
@@ -150,17 +150,17 @@ def report(bench, what, quiet, times, seconds):
 
 
 def row_sync(bench, count=SUBSCRIBERS):
-    followed = Followed(bench.guildhall, os.path.join(bench.folder, "followed"), count)
-    server = bench.watch(followed.start())
+    followed = FollowedAccount(bench.guildhall, os.path.join(bench.folder, "followed"), count)
+    server = bench.kill_at_end(followed.start())
     try:
         quiet, _ = write_times(followed, server, lambda: time.sleep(2), lambda: False)
         times, seconds = write_times(followed, server, lambda: followed.follow(server.port),
-                                     lambda: syncing(followed, server.port))
-        if followed.with_role() != count:
-            raise Failed(f"{followed.with_role()} of {count} subscribers have their role")
-        report(bench, f"a sync of {count:,}", quiet, times, seconds)
+                                     lambda: is_syncing(followed, server.port))
+        if followed.count_members_with_role() != count:
+            raise Failed(f"{followed.count_members_with_role()} of {count} subscribers have their role")
+        add_row(bench, f"a sync of {count:,}", quiet, times, seconds)
         times, seconds = write_times(followed, server, lambda: followed.unfollow(server.port),
-                                     followed.remains)
-        report(bench, f"the removal of {count:,}", quiet, times, seconds)
+                                     followed.count_remaining_rows)
+        add_row(bench, f"the removal of {count:,}", quiet, times, seconds)
     finally:
         server.kill()

@@ -15,12 +15,12 @@ PEOPLE = ["ada", "bob", "cleo", "dan", "eve"]
 WORDS = "What was said here has the length that most of what people write has, a line or so."
 
 
-def message(number, reacted):
+def message(number, row_list_with_reactions):
     """Returns a message of one of five authors; the reader has some of the reactions, others the
     rest."""
     put = [{"emoji": e, "users": ["ada"] if n < 3 else ["bob", "cleo"]} for n, e in enumerate(EMOJI)]
     return {"author": PEOPLE[number % len(PEOPLE)], "content": f"{number}: {WORDS}",
-            **({"reactions": put} if reacted else {})}
+            **({"reactions": put} if row_list_with_reactions else {})}
 
 
 WORLD = {
@@ -40,8 +40,9 @@ class Messages:
         self.token, self.paths = None, {}
 
     def rows(self):
-        return [("messages: worlds", self.fill), ("messages: list", self.listed),
-                ("messages: reactions", self.reactions), ("messages: reactions, floor", self.reacted)]
+        return [("messages: worlds", self.fill), ("messages: list", self.row_list),
+                ("messages: reactions", self.row_reactions),
+                ("messages: reactions, floor", self.row_list_with_reactions)]
 
     def fill(self, _):
         world = os.path.join(self.bench.folder, "messages.json")
@@ -56,12 +57,12 @@ class Messages:
             guild = ada.call("GET", "/users/@me/guilds")[1][0]["id"]
             for channel in ada.call("GET", f"/guilds/{guild}/channels")[1]:
                 path = f"/channels/{channel['id']}/messages?limit={MESSAGES}"
-                self.look(channel["name"], ada.call("GET", path)[1])
+                self.check_messages(channel["name"], ada.call("GET", path)[1])
                 self.paths[channel["name"]] = "/api/v10" + path
         finally:
             server.stop()
 
-    def look(self, name, messages):
+    def check_messages(self, name, messages):
         """Checks that the measured channel is as described."""
         shown = messages[0].get("reactions", [])
         if len(messages) != MESSAGES or (name == "with") != (len(shown) == len(EMOJI)):
@@ -69,15 +70,15 @@ class Messages:
         if name == "with" and sum(r["me"] for r in shown) != 3:
             raise Failed("the reader's own reactions are not marked")
 
-    def listed(self, _):
+    def row_list(self, _):
         self.row_request(self.bench, f"GET messages, {MESSAGES}", self.paths["without"], self.token,
                          2)
 
-    def reacted(self, _):
+    def row_list_with_reactions(self, _):
         self.row_request(self.bench, f"GET messages, {MESSAGES}, 20 reactions each", self.paths["with"],
                          self.token, 2)
 
-    def reactions(self, _):
+    def row_reactions(self, _):
         """Measures a page of messages with 20 reactions each against one without."""
         server = self.bench.serve("--loops", "1", cpu=self.bench.server_cpu)
         figures = {name: [] for name in ("without", "with")}

@@ -37,21 +37,21 @@ def wait_for_answer(s):
 def main():
     port, token, method, path = sys.argv[1:5]
     request = request_of(token, method, path, sys.argv[5] if len(sys.argv) > 5 else "")
-    longest = asked = refused = 0
+    longest = requests = refused = 0
     with socket.create_connection(("127.0.0.1", int(port)), 60) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while True:
             if select.select([0], [], [], PAUSE_S)[0]:
                 if not os.read(0, 100):
                     return
-                print(json.dumps({"longest_ms": longest, "asked": asked, "refused": refused}),
+                print(json.dumps({"longest_ms": longest, "asked": requests, "refused": refused}),
                       flush=True)
-                longest = asked = refused = 0
+                longest = requests = refused = 0
             began = time.monotonic()
             s.sendall(request)
             status = wait_for_answer(s)
             longest = max(longest, (time.monotonic() - began) * 1000)
-            asked, refused = asked + 1, refused + (status >= 400)
+            requests, refused = requests + 1, refused + (status >= 400)
 
 
 main()

@@ -44,7 +44,7 @@ class Process:
         self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                       stderr=self.log, env={**os.environ, **(env or {})})
         self.pid = self.child.pid
-        self.first = ""  # the line that it printed when it was ready
+        self.first_line = ""  # the line that it printed when it was ready
         try:
             self.port = self._ready()
         except BaseException:
@@ -57,19 +57,19 @@ class Process:
         while not line.endswith(b"\n"):
             wait = deadline - time.monotonic()
             if wait <= 0 or not select.select([self.child.stdout], [], [], wait)[0]:
-                raise Failed(f"the server was not ready after {READY_SECONDS} s\n{self.words()}")
+                raise Failed(f"the server was not ready after {READY_SECONDS} s\n{self.read_stderr()}")
             byte = os.read(self.child.stdout.fileno(), 512)
             if not byte:
-                raise Failed(f"the server ended before it was ready\n{self.words()}")
+                raise Failed(f"the server ended before it was ready\n{self.read_stderr()}")
             line += byte
-        self.first = line.decode(errors="replace")
+        self.first_line = line.decode(errors="replace")
         found = re.search(rb"listening on https?://127\.0\.0\.1:(\d+)", line)
         if not found:
             raise Failed(f"the server's first line has no address: {line!r}")
         return int(found.group(1))
 
-    def words(self):
-        """Returns its standard error."""
+    def read_stderr(self):
+        """Returns the last 4,000 bytes of its standard error."""
         size = os.fstat(self.log.fileno()).st_size
         text = os.pread(self.log.fileno(), size, 0)  # keeps the file offset
         return text[-4000:].decode(errors="replace")
@@ -85,7 +85,7 @@ class Process:
             status = self.child.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise Failed(f"the server did not end in {STOP_SECONDS} s\n{self.words()}") from None
+            raise Failed(f"the server did not end in {STOP_SECONDS} s\n{self.read_stderr()}") from None
         self.child.stdout.close()
         return status
 
@@ -140,7 +140,7 @@ def start_guildhall(executable, folder, *flags, cpu=None, env=None):
     return Process(serve_command(executable, folder, *flags), cpu=cpu, env=env)
 
 
-class OnePiece(http.client.HTTPConnection):
+class OnePieceConnection(http.client.HTTPConnection):
     """Sends head and body in one piece; otherwise the number of reads of the server would depend on the load."""
 
     def _send_output(self, message_body=None, encode_chunked=False):
@@ -153,7 +153,7 @@ class Client:
     """A keep-alive connection with JSON bodies."""
 
     def __init__(self, port, token=None, timeout=120):
-        self.connection = OnePiece("127.0.0.1", port, timeout=timeout)
+        self.connection = OnePieceConnection("127.0.0.1", port, timeout=timeout)
         self.token = token
 
     def call(self, method, path, body=None):

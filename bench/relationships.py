@@ -8,7 +8,7 @@ import subprocess
 
 from measure import medians, time_per_request
 from process import Client, Failed, Process, start_guildhall
-from worlds import Seeded
+from worlds import SeededWorld
 
 LIST = "/users/@me/relationships"
 MANY = 1000
@@ -71,16 +71,16 @@ class Relationships:
         user_id = self.own_id(server, self.token)
         server.stop()
         self.befriend(user_id, MANY)
-        steps = self.step(bench, user_id)
+        steps = self.cost_of_steps(bench, user_id)
         answer = os.path.join(bench.folder, "answer")
-        server, floor = bench.serve("--loops", "1", cpu=bench.server_cpu), None
+        server, bare_server = bench.serve("--loops", "1", cpu=bench.server_cpu), None
         try:
             self.capture(server.port, self.token, answer)
-            floor = Process([bench.tool("floor"), "--answer", answer], cpu=bench.server_cpu)
+            bare_server = Process([bench.tool("floor"), "--answer", answer], cpu=bench.server_cpu)
             ours, least = [], []
             for number in range(bench.rounds + 1):
-                turns = [(server, ours), (floor, least)]
-                for process, times in turns if number % 2 else reversed(turns):
+                order = [(server, ours), (bare_server, least)]
+                for process, times in order if number % 2 else reversed(order):
                     times.append(time_per_request(bench, process, "/api/v10" + LIST, self.token))
             (ours, _), (least, _) = medians(ours[1:]), medians(least[1:])
             bench.report.add(f"GET {LIST}, {MANY} friends", ours / (least + steps),
@@ -89,10 +89,10 @@ class Relationships:
                               "rows us": steps / 1e3})
         finally:
             server.kill()
-            if floor:
-                floor.kill()
+            if bare_server:
+                bare_server.kill()
 
-    def step(self, bench, user_id):
+    def cost_of_steps(self, bench, user_id):
         """Returns the processor time of reading the same rows with a prepared statement."""
         times = []
         for _ in range(bench.rounds):
@@ -122,8 +122,8 @@ class Relationships:
 
     def row_large(self, bench):
         large = {**LARGE, "users": LARGE["users"] // 10, "friends": LARGE["friends"] // 10}
-        worlds = [Seeded(bench, "few-friends", SMALL),
-                  Seeded(bench, "many-friends", large if self.options.quick else LARGE)]
+        worlds = [SeededWorld(bench, "few-friends", SMALL),
+                  SeededWorld(bench, "many-friends", large if self.options.quick else LARGE)]
         servers = [start_guildhall(bench.guildhall, world.folder, "--loops", "1",
                                    cpu=bench.server_cpu) for world in worlds]
         try:
@@ -159,7 +159,7 @@ class Relationships:
 
     # --- writing ------------------------------------------------------------------------------
 
-    def play(self, bench, port, parts, connections):
+    def run_scripts(self, bench, port, parts, connections):
         """Runs connections that repeat their lines of METHOD PATH TOKEN BODY."""
         script = os.path.join(bench.folder, "script")
         with open(script, "w", encoding="ascii") as f:
@@ -168,13 +168,13 @@ class Relationships:
         return bench.load_figures("play", port, "--script", script, "--connections", connections,
                                   "--seconds", bench.seconds, cpu=bench.load_cpu)
 
-    def durable(self, bench, what, parts_for):
+    def measure_durable(self, bench, what, parts_for):
         server = bench.serve()
         try:
             parts = parts_for(server)
             quiet, noisy = [], []
             while len(quiet) < bench.rounds and len(noisy) < bench.rounds:
-                result = self.play(bench, server.port, parts, WRITERS)
+                result = self.run_scripts(bench, server.port, parts, WRITERS)
                 done = subprocess.run([bench.tool("syncs"), bench.data, str(bench.seconds)],
                                       capture_output=True, text=True, check=True)
                 single = json.loads(done.stdout)
@@ -185,7 +185,7 @@ class Relationships:
             bench.report.add(what, writes / syncs, "x syncs/s", (">=", 1.0),
                              {"writes/s": writes, "append+fdatasync/s": syncs,
                               "rounds left out": len(noisy)},
-                             noisy=f"kept waiting {waited:.0%} of the time" if spoilt else None)
+                             noisy=f"waited for a processor {waited:.0%} of the time" if spoilt else None)
         finally:
             server.kill()
 
@@ -194,7 +194,7 @@ class Relationships:
             other = self.own_id(server, self.token)
             path = f"/api/v10{LIST}/{other}/ignore"
             return [[f"PUT {path} {token}", f"DELETE {path} {token}"] for token in self.tokens]
-        self.durable(bench, "PUT …/ignore, 64 connections", parts)
+        self.measure_durable(bench, "PUT …/ignore, 64 connections", parts)
 
     def row_accept(self, bench):
         def parts(server):
@@ -209,7 +209,7 @@ class Relationships:
                     f"PUT /api/v10{LIST}/{ids[one]} {self.tokens[two]} "
                     '{"confirm_stranger_request":true}'])
             return pairs
-        self.durable(bench, "ending, asking, accepting, 64 connections", parts)
+        self.measure_durable(bench, "ending, asking, accepting, 64 connections", parts)
 
     def row_nickname(self, bench):
         """Measures one change for an account with many friends and one with few."""
@@ -226,7 +226,7 @@ class Relationships:
                     path = f"/api/v10{LIST}/{friends[which]} {users[which]}"
                     part = [f'PATCH {path} {{"nickname":"{name}"}}' for name in ("Bo", "Bob")]
                     ran, _ = server.cpu_ns()
-                    result = self.play(bench, server.port, [part], 1)
+                    result = self.run_scripts(bench, server.port, [part], 1)
                     after, _ = server.cpu_ns()
                     times[which].append((after - ran) / result["requests"])
             many, few = (statistics.median(rounds[1:]) for rounds in times)

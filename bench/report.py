@@ -23,7 +23,7 @@ class Report:
         if noisy:
             row["noisy"] = noisy
         self.rows.append(row)
-        print(line(row), flush=True)
+        print(table_line(row), flush=True)
 
     def failed(self):
         return [row for row in self.rows if row["verdict"] in ("FAIL", "NOISY")]
@@ -32,9 +32,9 @@ class Report:
         os.makedirs(folder, exist_ok=True)
         text = markdown(self.rows, commit, facts)
         for name in (f"{commit}.md", "latest.md"):
-            put(os.path.join(folder, name), text)
-        put(os.path.join(folder, f"{commit}.json"),
-            json.dumps({"commit": commit, **facts, "rows": self.rows}, indent=1) + "\n")
+            replace_file(os.path.join(folder, name), text)
+        replace_file(os.path.join(folder, f"{commit}.json"),
+                     json.dumps({"commit": commit, **facts, "rows": self.rows}, indent=1) + "\n")
 
 
 def verdict(measured, target, error):
@@ -46,38 +46,38 @@ def verdict(measured, target, error):
     return "PASS" if (measured <= limit if sign == "<=" else measured >= limit) else "FAIL"
 
 
-def figure(value):
+def format_figure(value):
     if value is None:
         return "?"
     return f"{value:.2f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
-def aim(row):
+def target_text(row):
     return f"{row['target'][0]} {row['target'][1]:g}" if row["target"] else ""
 
 
 def details(row):
     if "error" in row:
         return row["error"].splitlines()[0]
-    figures = [f"{name} {figure(value)}" for name, value in row["detail"].items()]
+    figures = [f"{name} {format_figure(value)}" for name, value in row["detail"].items()]
     return ", ".join(figures + ([row["noisy"]] if "noisy" in row else []))
 
 
-def line(row):
-    return (f"  {row['what']:<50} {figure(row['measured']):>9} {row['unit']:<13}"
-            f" {aim(row):>8}  {row['verdict']:<5}  {details(row)}")
+def table_line(row):
+    return (f"  {row['what']:<50} {format_figure(row['measured']):>9} {row['unit']:<13}"
+            f" {target_text(row):>8}  {row['verdict']:<5}  {details(row)}")
 
 
 def markdown(rows, commit, facts):
     text = [f"# Bench of {commit}", ""]
     text += [f"- {name}: {value}" for name, value in facts.items()]
     text += ["", "| what | measured | target | verdict | details |", "|---|---|---|---|---|"]
-    text += [f"| {row['what']} | {figure(row['measured'])} {row['unit']} | {aim(row)} |"
+    text += [f"| {row['what']} | {format_figure(row['measured'])} {row['unit']} | {target_text(row)} |"
              f" {row['verdict']} | {details(row)} |" for row in rows]
     return "\n".join(text) + "\n"
 
 
-def put(path, text):
+def replace_file(path, text):
     with open(path + ".tmp", "w", encoding="utf-8") as f:
         f.write(text)
     os.replace(path + ".tmp", path)

@@ -13,81 +13,82 @@ import urllib.parse
 
 from measure import ask_once
 from one_channel import Postgres
-from process import Client, Failed, start_guildhall
-from worlds import Seeded, divided
+from process import Failed, start_guildhall
+from worlds import SeededWorld, divided
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "storm"))
 
-from calls import World, dice  # noqa: E402
+from calls import RandomCaller, random_for  # noqa: E402
 
 GROWN = {"users": 1_000_000, "guilds": 100_000, "members": 2_000_000, "messages": 10_000_000}
 GROWTH = 1000
-SPARSE = 100_000_000_000
+SPARSE_BYTES = 100_000_000_000
 QUICK = ("--password-memory", "1", "--password-passes", "1")
-KINDS = {"member": "user", "home": "guild", "app_guild": "guild", "place": "channel", "invite.code": "code",
-         "template.code": "template", "webhook.token": "token", "thread.member": "user"}
-ASKED = {"query": "a", "q": "a", "scope": "identify", "content": "words"}
+KIND_OF_PARAMETER = {"member": "user", "home": "guild", "app_guild": "guild", "place": "channel", "invite.code": "code",
+                     "template.code": "template", "webhook.token": "token", "thread.member": "user"}
+QUERY_VALUES = {"query": "a", "q": "a", "scope": "identify", "content": "words"}
 
 
-class Home:
+class SampleGuild:
     """A guild with objects of every kind that is easily created."""
 
     def __init__(self, port, token=None, guild=None):
-        self.world = World(port, dice("home"))
-        self.ids = self.world.ids
+        self.caller = RandomCaller(port, random_for("home"))
+        self.ids = self.caller.ids
         if token:
-            self.settle(token, guild)
+            self.use_existing_guild(token, guild)
         else:
-            self.world.newcomer()
-            self.user, self.bot = (home[0] for home in self.world.homes[-2:])
-        self.furnish()
+            self.caller.create_user()
+            self.user, self.bot = (user[0] for user in self.caller.users[-2:])
+        self.create_objects()
 
-    def settle(self, token, guild):
+    def use_existing_guild(self, token, guild):
         """Creates the objects of a new user in an existing guild."""
-        w = self.world
-        w.home = {}
-        me = w.must("GET", "/api/v10/users/@me", None, token)
-        app = w.must("POST", "/api/v10/applications", {"name": "robot"}, token)
-        bot = w.must("POST", f"/api/v10/applications/{app['id']}/bot/reset", {}, token)["token"]
-        ask = f"client_id={app['id']}&scope=bot%20applications.commands"
-        w.must("POST", f"/api/v10/oauth2/authorize?{ask}", {"authorize": True, "guild_id": guild, "permissions": "8"}, token)
-        channels = w.must("GET", f"/api/v10/guilds/{guild}/channels", None, token)
+        w = self.caller
+        w.own_ids = {}
+        me = w.call_checked("GET", "/api/v10/users/@me", None, token)
+        app = w.call_checked("POST", "/api/v10/applications", {"name": "robot"}, token)
+        bot = w.call_checked("POST", f"/api/v10/applications/{app['id']}/bot/reset", {}, token)["token"]
+        query = f"client_id={app['id']}&scope=bot%20applications.commands"
+        w.call_checked("POST", f"/api/v10/oauth2/authorize?{query}",
+                       {"authorize": True, "guild_id": guild, "permissions": "8"}, token)
+        channels = w.call_checked("GET", f"/api/v10/guilds/{guild}/channels", None, token)
         text = next(c for c in channels if c["type"] == 0)
         for kind, id_ in (("user", me["id"]), ("guild", guild), ("application", app["id"]),
                           ("channel", text["id"])):
-            w.note(kind, id_)
-        w.furnish(guild, text["id"], token)
+            w.note_id(kind, id_)
+        w.create_objects(guild, text["id"], token)
         self.user, self.bot = token, f"Bot {bot}"
 
-    def furnish(self):
-        w, guild, app = self.world, self.ids["guild"][0], self.ids["application"][0]
-        channels = w.must("GET", f"/api/v10/guilds/{guild}/channels", None, self.user)
+    def create_objects(self):
+        w, guild, app = self.caller, self.ids["guild"][0], self.ids["application"][0]
+        channels = w.call_checked("GET", f"/api/v10/guilds/{guild}/channels", None, self.user)
         text = next(c["id"] for c in channels if c["type"] == 0)
-        place, there = f"/api/v10/guilds/{guild}", f"/api/v10/channels/{text}"
-        said = w.must("POST", f"{there}/messages", {"content": "words"}, self.user)["id"]
-        self.ids["message"] = [said] + self.ids.get("message", [])
+        guild_path, channel_path = f"/api/v10/guilds/{guild}", f"/api/v10/channels/{text}"
+        message = w.call_checked("POST", f"{channel_path}/messages", {"content": "words"}, self.user)["id"]
+        self.ids["message"] = [message] + self.ids.get("message", [])
         self.ids["channel"] = [text] + self.ids["channel"]
         for kind, path, body, token in (
-                ("role", f"{place}/roles", {"name": "words"}, self.user),
-                ("code", f"{there}/invites", {}, self.user),
-                ("webhook", f"{there}/webhooks", {"name": "words"}, self.user),
-                ("template", f"{place}/templates", {"name": "words"}, self.user),
+                ("role", f"{guild_path}/roles", {"name": "words"}, self.user),
+                ("code", f"{channel_path}/invites", {}, self.user),
+                ("webhook", f"{channel_path}/webhooks", {"name": "words"}, self.user),
+                ("template", f"{guild_path}/templates", {"name": "words"}, self.user),
                 ("team", "/api/v10/teams", {"name": "words"}, self.user),
                 ("command", f"/api/v10/applications/{app}/commands",
                  {"name": "words", "description": "words"}, self.bot),
                 ("guild_command", f"/api/v10/applications/{app}/guilds/{guild}/commands",
                  {"name": "words", "description": "words"}, self.bot)):
-            made = w.must("POST", path, body, token)
+            made = w.call_checked("POST", path, body, token)
             self.ids[kind] = [made.get("id") or made["code"]] + self.ids.get(kind, [])
             if "token" in made:
                 self.ids["token"] = [made["token"]]
-        w.must("PUT", f"{there}/messages/{said}/reactions/%F0%9F%90%80/@me", None, self.user)
+        w.call_checked("PUT", f"{channel_path}/messages/{message}/reactions/%F0%9F%90%80/@me", None, self.user)
         self.ids["emoji_text"] = ["\N{RAT}"]
 
-    def known(self, name, path):
-        kind = name.removesuffix(".id").rpartition(".")[2] if name not in KINDS else KINDS[name]
-        kind = KINDS.get(name.removesuffix(".id"), kind)
+    def ids_for(self, name, path):
+        kind = name.removesuffix(".id").rpartition(".")[2] if name not in KIND_OF_PARAMETER else KIND_OF_PARAMETER[name]
+        kind = KIND_OF_PARAMETER.get(name.removesuffix(".id"), kind)
         if name == "emoji":
             kind = "emoji_text"
         if name == "command.id" and "/guilds/" in path:
@@ -99,34 +100,34 @@ class Home:
         names = [p["name"] for p in operation.get("parameters", []) if p["in"] == "path"]
         query = {}
         for p in operation.get("parameters", []):
-            if p["in"] == "query" and (p.get("required") or p["name"] in ASKED):
+            if p["in"] == "query" and (p.get("required") or p["name"] in QUERY_VALUES):
                 query[p["name"]] = (self.ids["application"][0] if p["name"] == "client_id"
-                                    else ASKED.get(p["name"], "1"))
-        for values in itertools.islice(itertools.product(*(self.known(n, path) for n in names)), 24):
+                                    else QUERY_VALUES.get(p["name"], "1"))
+        for values in itertools.islice(itertools.product(*(self.ids_for(n, path) for n in names)), 24):
             filled = path
             for name, value in zip(names, values):
                 filled = filled.replace("{" + name + "}", urllib.parse.quote(value, safe=""))
             yield filled + ("?" + urllib.parse.urlencode(query) if query else "")
 
-    def questions(self):
-        """Returns (route, path, token) of every GET route that succeeds here."""
-        _, _, text = self.world.ask("GET", "/openapi.json")
+    def requests(self):
+        """Returns (route, path, token) of every GET route that succeeds in this guild."""
+        _, _, text = self.caller.send_request("GET", "/openapi.json")
         for path, methods in json.loads(text)["paths"].items():
             if "get" in methods:
-                found = self.question(path, methods["get"])
+                found = self.first_successful(path, methods["get"])
                 if found:
                     yield (path.removeprefix("/api/v10"), *found)
 
-    def question(self, path, operation):
+    def first_successful(self, path, operation):
         for filled in self.paths_of(path, operation):
             for token in (self.user, self.bot):
-                status, _, _ = self.world.ask("GET", filled, None, {"Authorization": token})
+                status, _, _ = self.caller.send_request("GET", filled, None, {"Authorization": token})
                 if status == 200:
                     return filled, token
         return None
 
 
-def settle(server):
+def wait_until_idle(server):
     """Waits until the server's background work is done, such as indexing seeded messages."""
     deadline = time.monotonic() + 3600
     while time.monotonic() < deadline:
@@ -137,7 +138,7 @@ def settle(server):
     raise Failed("a server does not become idle")
 
 
-def stretch(file, size):
+def extend_file(file, size):
     """Extends an SQLite database file to this size without writing its pages."""
     db = sqlite3.connect(file)
     db.execute("pragma wal_checkpoint(truncate)")  # the write-ahead log contains the file's size
@@ -174,21 +175,21 @@ class Routes:
 
     # --- one route after the other, alternating between two servers -------------------------
 
-    def compare(self, servers, homes, rounds):
+    def compare(self, servers, samples, rounds):
         """Returns {route: (minimum of one, minimum of the other)} of routes that succeed on
         both."""
-        asked = [{route: (path, token) for route, path, token in home.questions()} for home in homes]
-        both = [route for route in asked[0] if route in asked[1]]
+        requests = [{route: (path, token) for route, path, token in sample.requests()} for sample in samples]
+        both = [route for route in requests[0] if route in requests[1]]
         found = {}
         for route in both:
-            found[route] = self.least(servers, [a[route] for a in asked], rounds)
-        return found, asked
+            found[route] = self.least(servers, [a[route] for a in requests], rounds)
+        return found, requests
 
-    def least(self, servers, questions, rounds):
+    def least(self, servers, requests, rounds):
         times = ([], [])
         for number in range(rounds + 1):
             for which in (0, 1) if number % 2 else (1, 0):
-                path, token = questions[which]
+                path, token = requests[which]
                 times[which].append(cost(self.bench, servers[which], path, token))
         return tuple(min(t[1:]) for t in times)
 
@@ -196,11 +197,11 @@ class Routes:
         postgres = Postgres()
         servers = []
         try:
-            for name, flags in (("routes-sqlite", ()), ("routes-postgres", ("--store", postgres.where))):
-                servers.append(bench.watch(start_guildhall(bench.guildhall, os.path.join(bench.folder, name),
-                                                           "--loops", "1", *QUICK, *flags)))
-            homes = [Home(server.port) for server in servers]
-            found, _ = self.compare(servers, homes, bench.rounds)
+            for name, flags in (("routes-sqlite", ()), ("routes-postgres", ("--store", postgres.connection))):
+                servers.append(bench.kill_at_end(start_guildhall(bench.guildhall, os.path.join(bench.folder, name),
+                                                                 "--loops", "1", *QUICK, *flags)))
+            samples = [SampleGuild(server.port) for server in servers]
+            found, _ = self.compare(servers, samples, bench.rounds)
             ratios = {route: theirs / ours for route, (ours, theirs) in found.items()}
             mean = statistics.mean(ratios.values())
             bench.report.add(f"server on PostgreSQL, {len(found)} GET routes", mean, "x on SQLite", ("<=", 1.5),
@@ -222,28 +223,28 @@ class Routes:
 
     def row_seed(self, bench):
         world = divided(GROWN, 10) if self.quick else GROWN
-        self.worlds = [Seeded(bench, "grown-small", divided(world, GROWTH)), Seeded(bench, "grown", world)]
+        self.worlds = [SeededWorld(bench, "grown-small", divided(world, GROWTH)), SeededWorld(bench, "grown", world)]
         counts = ", ".join(f"{count:,} {name}" for name, count in world.items())
         bench.report.add(f"seed {counts}", self.worlds[1].seconds, "s")
 
     def start(self):
         if not self.worlds:
             raise Failed("the seeded worlds are missing")
-        return [self.bench.watch(start_guildhall(self.bench.guildhall, world.folder, "--loops", "1", *QUICK,
-                                                 cpu=self.bench.server_cpu)) for world in self.worlds]
+        return [self.bench.kill_at_end(start_guildhall(self.bench.guildhall, world.folder, "--loops", "1", *QUICK,
+                                                       cpu=self.bench.server_cpu)) for world in self.worlds]
 
     def row_growth(self, bench):
         servers = self.start()
         try:
-            homes = [Home(server.port, world.owners[1][2], world.owners[1][0])
-                     for server, world in zip(servers, self.worlds)]
+            samples = [SampleGuild(server.port, world.owners[1][2], world.owners[1][0])
+                       for server, world in zip(servers, self.worlds)]
             for server in servers:
-                settle(server)
-            found, asked = self.compare(servers, homes, 3)
+                wait_until_idle(server)
+            found, requests = self.compare(servers, samples, 3)
             ratios = {route: large / small for route, (small, large) in found.items()}
             # Outliers caused by other load are measured again.
             for route in [r for r in ratios if ratios[r] > 1.1]:
-                again = self.least(servers, [a[route] for a in asked], 3 * bench.rounds)
+                again = self.least(servers, [a[route] for a in requests], 3 * bench.rounds)
                 found[route] = tuple(map(min, found[route], again))
                 ratios[route] = found[route][1] / found[route][0]
             above = sum(r > 1.1 for r in ratios.values())
@@ -267,7 +268,7 @@ class Routes:
 
     def row_start_sparse(self, bench):
         """Measures the start with a file as large as many rows, most of it unused pages."""
-        stretch(self.grown_file(), SPARSE)
+        extend_file(self.grown_file(), SPARSE_BYTES)
         self.compare_starts(bench, "a store of 100 GB (sparse)", self.grown_file())
 
     @staticmethod

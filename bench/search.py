@@ -17,14 +17,14 @@ ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 MIGRATIONS = pathlib.Path(__file__).parent.parent / "src" / "store" / "migrations"
 
 
-def script(path):
+def sqlite_part_of(path):
     """Returns the SQLite part of a migration."""
     parts = re.split(r"^-- (sqlite|postgres|both):$", "-- both:\n" + path.read_text(), flags=re.M)
-    kept = "".join(t for w, t in zip(parts[1::2], parts[2::2]) if w != "postgres")
-    return kept.replace("{id}", "integer primary key").replace("{clustered}", "without rowid")
+    sqlite_sql = "".join(t for w, t in zip(parts[1::2], parts[2::2]) if w != "postgres")
+    return sqlite_sql.replace("{id}", "integer primary key").replace("{clustered}", "without rowid")
 
 
-def spent(work):
+def cpu_us_of(work):
     began = time.thread_time()
     work()
     return (time.thread_time() - began) * 1e6
@@ -34,7 +34,7 @@ folder = tempfile.TemporaryDirectory()
 db = sqlite3.connect(f"{folder.name}/search.db", isolation_level=None)
 db.executescript("pragma journal_mode=wal; pragma synchronous=off; pragma cache_size=-16384;")
 for path in sorted(MIGRATIONS.glob("*.sql")):
-    db.executescript(script(path))
+    db.executescript(sqlite_part_of(path))
 db.execute("insert into channels (id, type) values (1, 1)")
 WORDS = [f"word{n}" for n in range(20000)]
 random.seed(7)
@@ -57,12 +57,12 @@ def write(first, count):
 
 
 sample = min(20000, ROWS // 2)
-db.executescript("create temp table kept as select sql from sqlite_master where type = 'trigger' "
+db.executescript("create temp table stored_trigger as select sql from sqlite_master where type = 'trigger' "
                  "and name = 'message_written'; drop trigger message_written;")
-plain = spent(lambda: write(0, sample)) / sample
+without_triggers = cpu_us_of(lambda: write(0, sample)) / sample
 db.execute("insert into message_unindexed select id, 1 from messages")
-db.execute(db.execute("select sql from kept").fetchone()[0])
-noted = spent(lambda: write(sample, sample)) / sample
+db.execute(db.execute("select sql from stored_trigger").fetchone()[0])
+with_triggers = cpu_us_of(lambda: write(sample, sample)) / sample
 write(2 * sample, ROWS - 2 * sample)
 
 
@@ -83,8 +83,8 @@ def index_all():
         done += len(ids)
 
 
-indexed = spent(index_all) / ROWS
-print(f"rows {ROWS}; a message without triggers {plain:.1f} us, with them {noted:.1f} us; "
+indexed = cpu_us_of(index_all) / ROWS
+print(f"rows {ROWS}; a message without triggers {without_triggers:.1f} us, with them {with_triggers:.1f} us; "
       f"indexed later by the job {indexed:.1f} us")
 FIND = ("select rowid from message_index where message_index match ? and rowid > 0 and "
         "rowid < 9223372036854775807 order by rowid desc limit 10000")
@@ -99,9 +99,9 @@ for name, match in [
     ("the beginning of very many words", '("_g1") AND ("word"*)'),
 ]:
     found = []
-    us = min(spent(lambda: found.append(len(db.execute(FIND, (match,)).fetchall())))
+    us = min(cpu_us_of(lambda: found.append(len(db.execute(FIND, (match,)).fetchall())))
              for _ in range(3))
     print(f"{name}: {found[-1]} found in {us / 1000:.2f} ms")
-deleted = spent(lambda: [db.execute("delete from messages where id = ?", (i,))
-                         for i in range(1000, 2000)]) / 1000
+deleted = cpu_us_of(lambda: [db.execute("delete from messages where id = ?", (i,))
+                             for i in range(1000, 2000)]) / 1000
 print(f"deleting a message with its marks, a commit each: {deleted:.1f} us")

@@ -37,9 +37,9 @@ def make_world(executable, folder):
     return re.search(r"^ada +(.*)$", done.stdout, re.M).group(1)
 
 
-def some_texts(dice):
+def random_texts(rng):
     """Returns texts of four words each, some much more common than others."""
-    return [" ".join(f"word{int(WORDS * dice.random() ** 3)}" for _ in range(4)) for _ in range(TEXTS)]
+    return [" ".join(f"word{int(WORDS * rng.random() ** 3)}" for _ in range(4)) for _ in range(TEXTS)]
 
 
 def fill(folder, count):
@@ -48,15 +48,15 @@ def fill(folder, count):
     db.executescript("pragma synchronous = off; pragma cache_size = -400000; pragma locking_mode = exclusive;")
     # Large index segments avoid repeated merging.
     db.execute("insert into message_index (message_index, rank) values ('hashsize', 268435456)")
-    noting = db.execute("select sql from sqlite_master where name = 'message_written'").fetchone()[0]
+    trigger_sql = db.execute("select sql from sqlite_master where name = 'message_written'").fetchone()[0]
     db.execute("drop trigger message_written")
     guild, ada = db.execute("select id, owner_id from guilds").fetchone()
     channels = [row[0] for row in db.execute("select id from channels where guild_id = ? order by id", (guild,))]
-    dice = random.Random(11)
-    texts, base, every = some_texts(dice), (1 << 22) * 1_000_000_000, count // RARE
+    rng = random.Random(11)
+    texts, base, every = random_texts(rng), (1 << 22) * 1_000_000_000, count // RARE
     for first in range(0, count, STEP):
         rows = [(base + i * 4096, channels[i % len(channels)],
-                 texts[int(TEXTS * dice.random())] + (" rareword" if i % every == 0 else ""))
+                 texts[int(TEXTS * rng.random())] + (" rareword" if i % every == 0 else ""))
                 for i in range(first, min(first + STEP, count))]
         db.execute("begin")
         db.executemany("insert into messages (id, channel_id, author_id, content) values (?, ?, %d, ?)" % ada, rows)
@@ -64,18 +64,18 @@ def fill(folder, count):
                        ((i, f"_c{c} _g{guild} _a{ada} {text}") for i, c, text in rows))
         db.execute("commit")
     db.execute("update message_index_progress set indexed_to = (select max(id) from messages)")
-    db.execute(noting)
+    db.execute(trigger_sql)
     db.close()
     return guild
 
 
-def ask(client, path):
+def timed_search(client, path):
     began = time.monotonic()
     status, answer = client.call("GET", path)
     took = (time.monotonic() - began) * 1000
     if status == 429:
         time.sleep(1.1)
-        return ask(client, path)
+        return timed_search(client, path)
     if status != 200:
         raise Failed(f"{path} answered {status}: {answer}")
     return took, answer["total_results"]
@@ -101,7 +101,7 @@ class Searches:
                                       ("a rare word that begins common ones", "word", 10_000)):
                 times = []
                 for _ in range(TIMES):
-                    took, found = ask(client, f"/guilds/{guild}/messages/search?content={word}")
+                    took, found = timed_search(client, f"/guilds/{guild}/messages/search?content={word}")
                     if found < min(least, 10_000):
                         raise Failed(f"{found} were found")
                     times.append(took)

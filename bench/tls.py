@@ -98,7 +98,7 @@ def context():
     return c
 
 
-QUESTION = f"GET {GATEWAY} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+REQUEST = f"GET {GATEWAY} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
 
 
 def connect(c, port, session=None):
@@ -107,9 +107,9 @@ def connect(c, port, session=None):
     return c.wrap_socket(plain, session=session)
 
 
-def ask(s):
+def request_once(s):
     """Reads one whole response."""
-    s.sendall(QUESTION)
+    s.sendall(REQUEST)
     answer = b""
     while b"\r\n\r\n" not in answer:
         answer += s.recv(65536)
@@ -123,29 +123,29 @@ def ask(s):
     return head, body
 
 
-def small_requests(server):
-    """Returns the processor time per request on a kept connection, in nanoseconds."""
+def repeat_requests(server):
+    """Returns the processor time per request on an open connection, in nanoseconds."""
     c, per = context(), REQUESTS // 4
     held = [connect(c, server.port) for _ in range(4)]
     for s in held:
-        ask(s)
+        request_once(s)
     before = server.cpu_ns()[0]
-    askers = [threading.Thread(target=lambda s=s: [ask(s) for _ in range(per)]) for s in held]
-    for asker in askers:
-        asker.start()
-    for asker in askers:
-        asker.join()
+    threads = [threading.Thread(target=lambda s=s: [request_once(s) for _ in range(per)]) for s in held]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     took = (server.cpu_ns()[0] - before) / (per * len(held))
     for s in held:
         s.close()
     return took
 
 
-def resumed(server):
+def resume_connections(server):
     """Returns the processor time of a resumed TLS connection with one request."""
     c = context()
     s = connect(c, server.port)
-    ask(s)
+    request_once(s)
     session = s.session
     s.close()
     before = server.cpu_ns()[0]
@@ -153,7 +153,7 @@ def resumed(server):
         s = connect(c, server.port, session)
         if not s.session_reused:
             raise Failed("a session was not resumed")
-        ask(s)
+        request_once(s)
         session = s.session
         s.close()
     return (server.cpu_ns()[0] - before) / HANDSHAKES
@@ -164,9 +164,9 @@ class Tls:
         self.bench = bench
 
     def rows(self):
-        return [("TLS against nginx", self.row)]
+        return [("TLS against nginx", self.row_against_nginx)]
 
-    def row(self, bench):
+    def row_against_nginx(self, bench):
         if not shutil.which("nginx"):
             raise Failed("nginx is not installed")
         certificate, key = make_certificate(bench)
@@ -175,9 +175,9 @@ class Tls:
                              cpu=bench.server_cpu)
         nginx = None
         try:
-            nginx = self.alike(folder, certificate, key, server)
-            for what, measure, limit in (("small GET over TLS", small_requests, 1.0),
-                                         ("resumed handshake and a GET", resumed, 1.1)):
+            nginx = self.start_comparable_nginx(folder, certificate, key, server)
+            for what, measure, limit in (("small GET over TLS", repeat_requests, 1.0),
+                                         ("resumed handshake and a GET", resume_connections, 1.1)):
                 times = ([], [])
                 for number in range(bench.rounds + 1):
                     for which in (0, 1) if number % 2 else (1, 0):
@@ -191,7 +191,7 @@ class Tls:
             if nginx:
                 nginx.kill()
 
-    def alike(self, folder, certificate, key, server):
+    def start_comparable_nginx(self, folder, certificate, key, server):
         """Starts an nginx with a response of the same length and the same cipher."""
         ours, cipher = self.sample(server)
         length = sum(map(len, ours))
@@ -211,6 +211,6 @@ class Tls:
     @staticmethod
     def sample(server):
         s = connect(context(), server.port)
-        answer, cipher = ask(s), s.cipher()[0]
+        answer, cipher = request_once(s), s.cipher()[0]
         s.close()
         return answer, cipher

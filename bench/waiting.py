@@ -8,13 +8,13 @@ import sys
 import threading
 import time
 
-from largest import CHANNEL, CHANNELS, OVERWRITES, PERSON, Largest
+from largest import CHANNELS, FIRST_CHANNEL, FIRST_USER, OVERWRITES, Largest
 from process import Client, Failed, start_guildhall
 from sessions import Wire
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 READ_MS, WRITE_MS = 25, 50
-GATEWAY = "/gateway?v=10&encoding=json"
+GATEWAY_PATH = "/gateway?v=10&encoding=json"
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6"
                        "kgAAAABJRU5ErkJggg==")
 
@@ -45,7 +45,7 @@ class Prober:
         self.child.stdout.close()
 
 
-class Kinds:
+class ExpensiveOperations:
     """The most expensive operations by name; deletions come last."""
 
     def __init__(self, world, port):
@@ -72,7 +72,7 @@ class Kinds:
     def session(self, token, *messages, frames=0):
         """Opens a session, sends messages after READY, and reads this many frames."""
         def run():
-            wire = Wire(self.port, GATEWAY, token.removeprefix("Bot "), intents=3)
+            wire = Wire(self.port, GATEWAY_PATH, token.removeprefix("Bot "), intents=3)
             try:
                 for message in messages:
                     wire.send(json.dumps(message))
@@ -86,13 +86,13 @@ class Kinds:
     def upload(self, token, channel, size):
         def run():
             client = Client(self.port, token, timeout=300)
-            edge = "edge"
-            body = (f"--{edge}\r\nContent-Disposition: form-data; name=\"files[0]\"; "
+            boundary = "edge"
+            body = (f"--{boundary}\r\nContent-Disposition: form-data; name=\"files[0]\"; "
                     f"filename=\"a.bin\"\r\n\r\n").encode() + bytes(size)
-            body += f"\r\n--{edge}--\r\n".encode()
+            body += f"\r\n--{boundary}--\r\n".encode()
             client.connection.request("POST", f"/api/v10/channels/{channel}/messages", body,
                                       {"Authorization": token, "Content-Type":
-                                       f"multipart/form-data; boundary={edge}"})
+                                       f"multipart/form-data; boundary={boundary}"})
             answer = client.connection.getresponse()
             answer.read()
             client.close()
@@ -100,54 +100,54 @@ class Kinds:
                 raise Failed(f"the upload answered {answer.status}")
         return run
 
-    def all(self):
-        w, ask = self.world, self.request
-        crowd, maze = w.guilds["crowd"], w.guilds["maze"]
-        hall, room = w.channels["crowd"], w.channels["maze"]
-        many = [{"id": str(PERSON + i), "type": 1, "allow": "1024", "deny": "0"}
+    def list_all(self):
+        w, request = self.world, self.request
+        member_guild, overwrite_guild = w.guilds["members"], w.guilds["overwrites"]
+        member_channel, overwrite_channel = w.channels["members"], w.channels["overwrites"]
+        many = [{"id": str(FIRST_USER + i), "type": 1, "allow": "1024", "deny": "0"}
                 for i in range(min(OVERWRITES, OVERWRITES // w.divisor))]
         picture = "data:image/png;base64," + base64.b64encode(PNG + bytes(8 << 20)).decode()
         commands = [{"name": f"c{i}", "description": "d" * 100, "options": [
             {"type": 3, "name": f"o{n}", "description": "e" * 100} for n in range(25)]}
             for i in range(100)]
         return [
-            ("members, 1000", ask(w.bot, "GET", f"/guilds/{crowd}/members?limit=1000")),
-            ("search of members", ask(w.bot, "GET",
-                                      f"/guilds/{crowd}/members/search?query=person&limit=1000")),
-            ("audit log of an action", ask(w.owner, "GET",
-                                           f"/guilds/{crowd}/audit-logs?action_type=1")),
-            ("channels of the maze", ask(w.owner, "GET", f"/guilds/{maze}/channels")),
-            ("channels of the crowd", ask(w.owner, "GET", f"/guilds/{crowd}/channels")),
-            ("command index", ask(w.owner, "GET", f"/guilds/{maze}/application-command-index")),
-            ("direct channels", ask(w.bot, "GET", "/users/@me/channels")),
-            ("openapi.json", ask(w.owner, "GET", "/../../openapi.json", most=500)),
-            ("log-in", ask(w.owner, "POST", "/auth/login", {"login": "owner", "password": "wrong"},
-                           most=500)),
-            ("upload, 10 MiB", self.upload(w.owner, hall, 10 << 20)),
-            ("picture, 8 MiB", ask(w.owner, "PATCH", "/users/@me", {"avatar": picture}, most=500)),
-            ("100 commands", ask(w.bot, "PUT", f"/applications/{w.app}/commands", commands)),
-            ("overwrites of a channel", ask(w.owner, "PATCH", f"/channels/{CHANNEL}",
+            ("members, 1000", request(w.bot, "GET", f"/guilds/{member_guild}/members?limit=1000")),
+            ("search of members", request(w.bot, "GET",
+                                          f"/guilds/{member_guild}/members/search?query=person&limit=1000")),
+            ("audit log of an action", request(w.owner, "GET",
+                                               f"/guilds/{member_guild}/audit-logs?action_type=1")),
+            ("channels with many overwrites", request(w.owner, "GET", f"/guilds/{overwrite_guild}/channels")),
+            ("channels of the large guild", request(w.owner, "GET", f"/guilds/{member_guild}/channels")),
+            ("command index", request(w.owner, "GET", f"/guilds/{overwrite_guild}/application-command-index")),
+            ("direct channels", request(w.bot, "GET", "/users/@me/channels")),
+            ("openapi.json", request(w.owner, "GET", "/../../openapi.json", most=500)),
+            ("log-in", request(w.owner, "POST", "/auth/login", {"login": "owner", "password": "wrong"},
+                               most=500)),
+            ("upload, 10 MiB", self.upload(w.owner, member_channel, 10 << 20)),
+            ("picture, 8 MiB", request(w.owner, "PATCH", "/users/@me", {"avatar": picture}, most=500)),
+            ("100 commands", request(w.bot, "PUT", f"/applications/{w.app}/commands", commands)),
+            ("overwrites of a channel", request(w.owner, "PATCH", f"/channels/{FIRST_CHANNEL}",
                                     {"permission_overwrites": many}, most=500)),
-            ("overwrite", ask(w.owner, "PUT", f"/channels/{room}/permissions/{maze}",
-                              {"type": 0, "deny": "2048"})),
-            ("rights of a role", ask(w.owner, "PATCH", f"/guilds/{maze}/roles/{maze}",
-                                     {"permissions": "1024"})),
-            ("order of channels", ask(w.owner, "PATCH", f"/guilds/{maze}/channels",
-                                      [{"id": str(CHANNEL + i), "position": i}
-                                       for i in range(min(500, CHANNELS // w.divisor))])),
-            ("name of the bot", ask(w.bot, "PATCH", "/users/@me", {"username": "robot2"})),
+            ("overwrite", request(w.owner, "PUT", f"/channels/{overwrite_channel}/permissions/{overwrite_guild}",
+                                  {"type": 0, "deny": "2048"})),
+            ("permissions of a role", request(w.owner, "PATCH", f"/guilds/{overwrite_guild}/roles/{overwrite_guild}",
+                                         {"permissions": "1024"})),
+            ("order of channels", request(w.owner, "PATCH", f"/guilds/{overwrite_guild}/channels",
+                                          [{"id": str(FIRST_CHANNEL + i), "position": i}
+                                           for i in range(min(500, CHANNELS // w.divisor))])),
+            ("name of the bot", request(w.bot, "PATCH", "/users/@me", {"username": "robot2"})),
             ("session of a person", self.session(w.member)),
             ("session of the bot", self.session(w.bot, frames=2)),
             ("all members by op 8", self.session(w.bot, {"op": 8, "d": {
-                "guild_id": crowd, "query": "", "limit": 0}}, frames=2 + 500 // w.divisor)),
-            ("bulk ban", ask(w.owner, "POST", f"/guilds/{crowd}/bulk-ban",
-                             {"user_ids": [str(PERSON + i) for i in range(200)],
-                              "delete_message_seconds": 604800})),
-            ("deleted role", ask(w.owner, "DELETE",
-                                 f"/guilds/{crowd}/roles/{w.roles['crowd']}")),
-            ("deleted channel", ask(w.owner, "DELETE", f"/channels/{hall}")),
-            ("deleted maze", ask(w.owner, "DELETE", f"/guilds/{maze}")),
-            ("deleted crowd", ask(w.owner, "DELETE", f"/guilds/{crowd}")),
+                "guild_id": member_guild, "query": "", "limit": 0}}, frames=2 + 500 // w.divisor)),
+            ("bulk ban", request(w.owner, "POST", f"/guilds/{member_guild}/bulk-ban",
+                                 {"user_ids": [str(FIRST_USER + i) for i in range(200)],
+                                  "delete_message_seconds": 604800})),
+            ("deleted role", request(w.owner, "DELETE",
+                                     f"/guilds/{member_guild}/roles/{w.roles['members']}")),
+            ("deleted channel", request(w.owner, "DELETE", f"/channels/{member_channel}")),
+            ("deleted guild with overwrites", request(w.owner, "DELETE", f"/guilds/{overwrite_guild}")),
+            ("deleted large guild", request(w.owner, "DELETE", f"/guilds/{member_guild}")),
         ]
 
 
@@ -161,14 +161,15 @@ class Waiting:
     def row_waiting(self, bench):
         world = Largest(bench, self.quick)
         # The server has one loop, so that all clients share it.
-        server = bench.watch(start_guildhall(bench.guildhall, world.folder, "--loops", "1"))
+        server = bench.kill_at_end(start_guildhall(bench.guildhall, world.folder, "--loops", "1"))
         read = Prober(server.port, world.writer, "GET", "/api/v10/voice/regions")
         write = Prober(server.port, world.writer, "PATCH", "/api/v10/users/@me",
                        '{"global_name":"Writer"}')
         try:
-            kinds = Kinds(world, server.port).all()
-            kinds.insert(0, ("nothing", lambda: time.sleep(1)))
-            waits = {name: self.wait_beside(name, kind, (read, write)) for name, kind in kinds}
+            operations = ExpensiveOperations(world, server.port).list_all()
+            operations.insert(0, ("nothing", lambda: time.sleep(1)))
+            waits = {name: self.longest_waits_during(name, operation, (read, write))
+                     for name, operation in operations}
         finally:
             read.close()
             write.close()
@@ -177,13 +178,13 @@ class Waiting:
                                            ("PATCH /users/@me", WRITE_MS))):
             figures = {name: wait[i] for name, wait in waits.items()}
             worst = sorted(figures, key=figures.get, reverse=True)
-            bench.report.add(f"longest wait of {what} beside any of {len(waits) - 1} expensive things",
+            bench.report.add(f"longest wait of {what} during any of {len(waits) - 1} expensive operations",
                              figures[worst[0]], "ms", ("<=", limit),
                              {name: figures[name] for name in [*worst[:6], "nothing"]},
-                             noisy=f"{figures['nothing']:.0f} ms beside nothing"
+                             noisy=f"{figures['nothing']:.0f} ms without one"
                              if figures["nothing"] > limit / 2 else None)
 
-    def wait_beside(self, name, kind, probers):
+    def longest_waits_during(self, name, operation, probers):
         """Returns the longest wait of each prober in ms."""
         for prober in probers:
             prober.longest()
@@ -191,7 +192,7 @@ class Waiting:
 
         def run():
             try:
-                kind()
+                operation()
             except (OSError, Failed) as e:
                 failed.append(e)
 

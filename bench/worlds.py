@@ -16,7 +16,7 @@ def divided(world, by):
     return {name: count // by for name, count in world.items()}
 
 
-class Seeded:
+class SeededWorld:
     """A seeded world on disk, with some of its guilds and their owners' tokens."""
 
     def __init__(self, bench, name, world):
@@ -35,7 +35,7 @@ class Seeded:
         self.memory = usage.ru_maxrss * 1024
         self.owners = [line.split() for line in printed.splitlines()]
 
-    def by_guilds(self, port):
+    def tokens_by_guild_count(self, port):
         """Returns a token of an account for each number of guilds."""
         found = {}
         for _, _, token in self.owners:
@@ -61,8 +61,8 @@ class Worlds:
                 ("one account's guilds", self.row_guilds), ("start", self.row_start)]
 
     def row_seed(self, bench):
-        self.small = Seeded(bench, "small", divided(self.large_world, 100))
-        self.large = Seeded(bench, "large", self.large_world)
+        self.small = SeededWorld(bench, "small", divided(self.large_world, 100))
+        self.large = SeededWorld(bench, "large", self.large_world)
         counts = ", ".join(f"{count:,} {name}" for name, count in self.large_world.items())
         bench.report.add(f"seed {counts}", self.large.seconds, "s", ("<=", 300))
         bench.report.add("memory of seeding it", self.large.memory / 2**20, "MiB", ("<=", 1024))
@@ -78,11 +78,11 @@ class Worlds:
         of each."""
         servers = self.servers()
         try:
-            questions = choose(*servers)
+            requests = choose(*servers)
             times = ([], [])
             for number in range(bench.rounds + 1):
                 for which in (0, 1) if number % 2 else (1, 0):
-                    path, token = questions[which]
+                    path, token = requests[which]
                     times[which].append(time_per_request(bench, servers[which],
                                                          "/api/v10" + path, token))
             (small, _), (large, _) = (medians(rounds[1:]) for rounds in times)
@@ -100,12 +100,13 @@ class Worlds:
 
     def row_guilds(self, bench):
         def choose(small, large):
-            here, there = self.small.by_guilds(small.port), self.large.by_guilds(large.port)
-            both = set(here) & set(there)
+            small_tokens = self.small.tokens_by_guild_count(small.port)
+            large_tokens = self.large.tokens_by_guild_count(large.port)
+            both = set(small_tokens) & set(large_tokens)
             if not both:
                 raise Failed("no two accounts of the worlds are in equally many guilds")
             count = max(both)
-            return [("/users/@me/guilds", here[count]), ("/users/@me/guilds", there[count])]
+            return [("/users/@me/guilds", small_tokens[count]), ("/users/@me/guilds", large_tokens[count])]
         self.compare(bench, "GET /users/@me/guilds in a large world", choose)
 
     def row_start(self, bench):

@@ -46,7 +46,7 @@ def needs_space(before, after):
     return not (before in PUNCTUATION or after in PUNCTUATION or (before in SIGNS) != (after in SIGNS))
 
 
-def script(text):
+def shorten_script(text):
     out, at, last, space, line = [], 0, "", False, False
     while at < len(text):
         if text[at] == "`":
@@ -70,7 +70,7 @@ def script(text):
     return "".join(out) + "\n"
 
 
-def style(text):
+def shorten_style(text):
     text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n"), text, flags=re.S)
     text = re.sub(r"^[ \t]+", "", text, flags=re.M)
     return re.sub(r"([:,]) +", r"\1", text).replace(" {", "{").replace(";\n}", "\n}")

@@ -66,8 +66,8 @@ def end_checks(checks):
     """Waits for the checks; returns 0 or the exit status."""
     status = 0
     for name, checking in checks.items():
-        said, _ = checking.communicate(timeout=SECONDS)
-        print(f"[ RUN      ] {name}\n{said}" + (f"[  FAILED  ] {name}" if checking.returncode else f"[       OK ] {name}"), flush=True)
+        output, _ = checking.communicate(timeout=SECONDS)
+        print(f"[ RUN      ] {name}\n{output}" + (f"[  FAILED  ] {name}" if checking.returncode else f"[       OK ] {name}"), flush=True)
         status = status or checking.returncode
     return 1 if status else 0
 

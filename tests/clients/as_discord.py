@@ -2,7 +2,7 @@
 """as_discord - tests `serve --as-discord`: bots run with nothing but their token.
 
 Each case runs the server with a command in its namespace; the command is this file with the name of
-a story, and calls the server at https://discord.com like any client."""
+a scenario, and calls the server at https://discord.com like any client."""
 
 import json
 import os
@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
 from clients import Library, node_command, python_command  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 
 TOKEN = "helper-token-for-tests"
 WORLD = {
@@ -40,7 +40,7 @@ def import_world(executable, folder):
     world = os.path.join(folder, "world.json")
     with open(world, "w", encoding="utf-8") as f:
         json.dump(WORLD, f)
-    data = freshen(executable, os.path.join(folder, "data"))
+    data = copy_prepared_data(executable, os.path.join(folder, "data"))
     done = subprocess.run([executable, "import", "--tokens", world, "--data", data],
                           capture_output=True, text=True, timeout=60, check=False)
     expect(done.returncode == 0, done.stderr)
@@ -59,11 +59,11 @@ def serve(executable, data, command, address=None, before=(), **env):
         capture_output=True, text=True, timeout=300, check=False, env={**os.environ, **env})
 
 
-def run_story(executable, story, **env):
+def run_scenario(executable, scenario, **env):
     """Runs a function of this file inside the namespace of the command."""
     with tempfile.TemporaryDirectory() as folder:
         data, ada = import_world(executable, folder)
-        done = serve(executable, data, [sys.executable, __file__, "--inside", story], ADA=ada,
+        done = serve(executable, data, [sys.executable, __file__, "--inside", scenario], ADA=ada,
                      EXECUTABLE=executable, TOKEN=TOKEN, DATA=data, **env)
         if done.returncode == 126 and "mount namespace" in done.stderr:
             raise Skip("this machine does not allow mount namespaces")
@@ -73,7 +73,7 @@ def run_story(executable, story, **env):
 
 def run_library(executable, make_command):
     command, folder = make_command()
-    run_story(executable, "library_logs_in_and_answers", LIBRARY=json.dumps([command, folder or HERE]))
+    run_scenario(executable, "library_logs_in_and_answers", LIBRARY=json.dumps([command, folder or HERE]))
 
 
 def node_library(name):
@@ -124,7 +124,7 @@ def discord_py_runs_with_nothing_but_a_token(executable):
 
 
 def every_host_name_has_a_certificate_and_leads_to_the_server(executable):
-    run_story(executable, "every_name_is_served")
+    run_scenario(executable, "every_name_is_served")
 
 
 def certificates_stay_until_a_name_is_missing_and_only_the_server_has_a_key(executable):

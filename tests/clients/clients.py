@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
 PATIENCE = 120
@@ -39,7 +39,7 @@ class Server:
         world = os.path.join(self.folder, "world.json")
         with open(world, "w", encoding="utf-8") as f:
             json.dump(WORLD, f)
-        data = freshen(executable, os.path.join(self.folder, "data"))
+        data = copy_prepared_data(executable, os.path.join(self.folder, "data"))
         done = subprocess.run([executable, "import", "--tokens", world, "--data", data],
                               capture_output=True, text=True, timeout=60, check=False)
         expect(done.returncode == 0, done.stderr)
@@ -73,7 +73,7 @@ class Library:
                                       stderr=subprocess.STDOUT, cwd=folder)
         self.lines, self.rest = [], b""
 
-    def tell(self, command):
+    def send_command(self, command):
         self.child.stdin.write(command.encode() + b"\n")
         self.child.stdin.flush()
 
@@ -99,7 +99,7 @@ class Library:
             left.remove(line)
 
     def end(self):
-        self.tell("end")
+        self.send_command("end")
         try:
             self.child.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -146,19 +146,19 @@ def node_command(script="discord_js.js"):
 
 def python_command(script="discord_py.py"):
     python = "/usr/bin/python3"  # the distribution's Python, which has the library
-    there = subprocess.run([python, "-c", "import discord"], capture_output=True, check=False)
-    if there.returncode:
+    has_library = subprocess.run([python, "-c", "import discord"], capture_output=True, check=False)
+    if has_library.returncode:
         raise Skip("discord.py is not installed (Debian: python3-discord)")
     return [python, os.path.join(HERE, script)], None
 
 
-def with_library(executable, make_command, shards, story):
+def with_library(executable, make_command, shards, scenario):
     command, folder = make_command()
     server = Server(executable)
     library = None
     try:
         library = Library(command, server, shards, folder)
-        story(server, library, shards)
+        scenario(server, library, shards)
         library.end()
     finally:
         if library:
@@ -166,8 +166,8 @@ def with_library(executable, make_command, shards, story):
         server.close()
 
 
-def with_seyfert(executable, shards, story):
-    """Runs the story with seyfert, which supports only TLS."""
+def with_seyfert(executable, shards, scenario):
+    """Runs the scenario with seyfert, which supports only TLS."""
     command, folder = node_command("seyfert_js.js")
     server = Server(executable, "--tls-self-signed", "on", "--public-url", "https://127.0.0.1")
     server.api = server.api.replace("http:", "https:")
@@ -175,7 +175,7 @@ def with_seyfert(executable, shards, story):
     library = None
     try:
         library = Library(command, server, shards, folder)
-        story(server, library, shards)
+        scenario(server, library, shards)
         library.end()
     finally:
         del os.environ["NODE_EXTRA_CA_CERTS"]
@@ -188,7 +188,7 @@ def log_in_and_receive_messages(server, library, _):
     library.expect(f"ready {NAMES}")
     server.say("hello")
     library.expect("heard hello")
-    library.tell("members")
+    library.send_command("members")
     library.expect("members 2")
 
 
@@ -197,7 +197,7 @@ def lose_the_socket_and_resume(server, library, shards):
     for turn in range(3):
         server.say(f"before {turn}")
         library.expect(f"heard before {turn}")
-        library.tell("drop")
+        library.send_command("drop")
         missed = [f"missed {turn} {i}" for i in range(5)]
         for text in missed:
             server.say(text)

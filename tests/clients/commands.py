@@ -25,14 +25,14 @@ def python_program():
     return [python[0], os.path.join(HERE, "discord_py_commands.py")], None
 
 
-def with_library(executable, make_command, story):
+def with_library(executable, make_command, scenario):
     command, folder = make_command()
     server = Server(executable)
     library = None
     try:
         library = Library(command, server, 1, folder)
         library.expect(f"ready {NAMES}")
-        story(server, library)
+        scenario(server, library)
         library.end()
     finally:
         if library:
@@ -40,15 +40,15 @@ def with_library(executable, make_command, story):
         server.close()
 
 
-def ask(library, command):
+def request(library, command):
     """Sends a line and returns the library's JSON reply."""
-    library.tell(command)
+    library.send_command(command)
     line = library.next()
     expect(line.startswith("saw "), f"after '{command}' the library printed: {line}")
     return json.loads(line.removeprefix("saw "))
 
 
-def same(got, wanted):
+def expect_equal(got, wanted):
     expect(got == wanted, f"the library got {json.dumps(got)}, not {json.dumps(wanted)}")
 
 
@@ -65,36 +65,36 @@ def listed(server, path=""):
 
 def register_and_change(server, library):
     # Registers all commands twice: the second time changes nothing.
-    first = ask(library, "set")
-    same([c["name"] for c in listed(server)], first["names"])
+    first = request(library, "set")
+    expect_equal([c["name"] for c in listed(server)], first["names"])
     paint = next(c for c in listed(server) if c["name"] == "paint")
-    same(paint["name_localizations"], {"de": "malen"})
-    same(paint["default_member_permissions"], str(1 << 5))
+    expect_equal(paint["name_localizations"], {"de": "malen"})
+    expect_equal(paint["default_member_permissions"], str(1 << 5))
     wall = next(o for o in paint["options"] if o["name"] == "wall")
     color = wall["options"][0]
-    same([color["choices"][0]["name_localizations"], color["choices"][1]["value"]],
-         [{"de": "Rot"}, "blue"])
-    same(ask(library, "set"), first)
+    expect_equal([color["choices"][0]["name_localizations"], color["choices"][1]["value"]],
+                 [{"de": "Rot"}, "blue"])
+    expect_equal(request(library, "set"), first)
 
     # Creates, changes, reads and deletes one command.
-    made = ask(library, "create")
-    same(made["name"], "extra")
-    changed = ask(library, "edit")
-    same([changed["id"], changed["description"]], [made["id"], "Changed"])
+    made = request(library, "create")
+    expect_equal(made["name"], "extra")
+    changed = request(library, "edit")
+    expect_equal([changed["id"], changed["description"]], [made["id"], "Changed"])
     expect(changed["version"] != made["version"], "a change did not give a new version")
-    same(ask(library, "fetch"), changed)
-    same(ask(library, "delete"), len(first["names"]))
+    expect_equal(request(library, "fetch"), changed)
+    expect_equal(request(library, "delete"), len(first["names"]))
 
     # Registers commands of a guild.
     guild = server.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
-    local = ask(library, f"guild {guild}")
-    same(local["names"], [c["name"] for c in listed(server, f"/guilds/{guild}")])
+    local = request(library, f"guild {guild}")
+    expect_equal(local["names"], [c["name"] for c in listed(server, f"/guilds/{guild}")])
 
 
 def read_permissions(server, library):
-    ask(library, "set")
+    request(library, "set")
     guild = server.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
-    same(ask(library, f"permissions {guild}"), [])
+    expect_equal(request(library, f"permissions {guild}"), [])
     command = next(c for c in listed(server) if c["name"] == "paint")
     rows = [{"id": guild, "type": 1, "permission": False}]
     status, answer = server.ada.call(
@@ -102,12 +102,12 @@ def read_permissions(server, library):
                "/permissions", {"permissions": rows})
     expect(status == 200, f"setting permissions got {status}: {answer}")
     library.expect(f"told {command['id']}")
-    same(ask(library, f"permissions {guild}"), rows)
+    expect_equal(request(library, f"permissions {guild}"), rows)
 
 
 def errors_are_reported(_, library):
-    refused = ask(library, "refuse")
-    same([refused["status"], refused["code"]], [400, 50035])
+    refused = request(library, "refuse")
+    expect_equal([refused["status"], refused["code"]], [400, 50035])
     expect("name" in refused["text"] and "Command name is invalid" in refused["text"],
            f"it saw {refused['text']}")
 

@@ -27,9 +27,9 @@ def run_tests(executable, command, cwd, **env):
 def node_test_helper_tests_a_bot(executable):
     _, folder = node_command()
     tests = os.path.join(PACKAGING, "npm", "test")
-    said = run_tests(executable, ["node", "--test", os.path.join(tests, "bot.test.js")], folder)
-    counts = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)", said, re.M))
-    expect(int(counts["pass"]) >= 13 and counts["fail"] == counts["skipped"] == "0", said)
+    output = run_tests(executable, ["node", "--test", os.path.join(tests, "bot.test.js")], folder)
+    counts = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)", output, re.M))
+    expect(int(counts["pass"]) >= 13 and counts["fail"] == counts["skipped"] == "0", output)
 
 
 def node_example_passes(executable):
@@ -41,8 +41,8 @@ def node_example_passes(executable):
         os.mkdir(os.path.join(folder, "node_modules"))
         os.symlink(os.path.abspath(os.path.join(PACKAGING, "npm")),
                    os.path.join(folder, "node_modules", "guildhall-test"))
-        said = run_tests(executable, ["node", "--test", "node.test.mjs"], folder)
-        expect(re.search(r"^(?:#|ℹ) pass 1$", said, re.M), said)
+        output = run_tests(executable, ["node", "--test", "node.test.mjs"], folder)
+        expect(re.search(r"^(?:#|ℹ) pass 1$", output, re.M), output)
 
 
 def python_examples_pass_and_failures_are_explained(executable):
@@ -83,11 +83,11 @@ def types_of_the_node_helper_match_its_code(_executable):
     types, code = text_of("npm", "index.d.ts"), text_of("npm", "index.js")
     for name in ("Person", "Guildhall"):
         body = re.search(rf"^class {name} \{{\n(.*?)^\}}$", code, re.M | re.S)[1]
-        told = re.search(rf"^export interface {name} \{{\n(.*?)^\}}$", types, re.M | re.S)[1]
-        told = set(re.findall(r"^  (?:readonly )?(\w+)\??[(:]", told, re.M))
+        declared = re.search(rf"^export interface {name} \{{\n(.*?)^\}}$", types, re.M | re.S)[1]
+        declared = set(re.findall(r"^  (?:readonly )?(\w+)\??[(:]", declared, re.M))
         methods = set(re.findall(r"^  (?:async |get )?(\w+)\(", body, re.M)) - {"constructor"}
         fields = set(re.findall(r"\bthis\.(\w+) = ", body)) | {"binary", "url", "data"}
-        expect(methods <= told <= methods | fields, f"{name}: {methods ^ told}")
+        expect(methods <= declared <= methods | fields, f"{name}: {methods ^ declared}")
     for function in re.findall(r"^export (?:async )?function (\w+)", code, re.M):
         expect(f"export function {function}" in types, f"{function} has no type")
 
@@ -110,9 +110,9 @@ def python_test_helper_tests_a_bot(executable):
     if subprocess.run([python, "-c", "import pytest"], capture_output=True, check=False).returncode:
         raise Skip("pytest is not installed (Debian: python3-pytest)")
     folder = os.path.join(PACKAGING, "python")
-    said = run_tests(executable, [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-                     folder, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
-    expect(re.search(r"\b11 passed", said) and "skipped" not in said, said)
+    output = run_tests(executable, [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
+                       folder, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
+    expect(re.search(r"\b11 passed", output) and "skipped" not in output, output)
 
 
 def temporary_server_deletes_only_a_marked_folder(executable):

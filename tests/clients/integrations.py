@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
 from clients import Library, node_command, python_command  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import Client, start_guildhall  # noqa: E402
 
 WORLD = {
@@ -36,7 +36,7 @@ class Server:
 
     def __init__(self, executable, *flags):
         self.folder, self.executable = tempfile.mkdtemp(), executable
-        self.data = freshen(executable, os.path.join(self.folder, "data"))
+        self.data = copy_prepared_data(executable, os.path.join(self.folder, "data"))
         world = os.path.join(self.folder, "world.json")
         with open(world, "w", encoding="utf-8") as f:
             json.dump(WORLD, f)
@@ -95,13 +95,13 @@ def library_words():
     return f"platform_a:{words[0]},platform_b:{words[1]},service:{words[2]}", words
 
 
-def with_library(executable, command, folder, flags, story):
+def with_library(executable, command, folder, flags, scenario):
     server = Server(executable, *flags)
     library = None
     try:
         library = Library(command, server, 1, folder)
         library.expect("ready")
-        story(server, library)
+        scenario(server, library)
         library.end()
     finally:
         if library:
@@ -121,38 +121,38 @@ def py_command():
 
 
 def list_and_delete_js(words):
-    def story(server, library):
-        library.tell("list")
-        said = [library.next() for _ in range(5)]
-        expect(said[-1] == "end of list", f"the library printed {said}")
-        kinds = [line.split(" ")[1] for line in said[:-1]]
-        expect(kinds == [words[2], words[2], words[0], words[1]], f"the library printed {said}")
-        expect(all(" ada " in line for line in said[:-1]), f"the library printed {said}")
-        for line, platform in zip(said[2:4], ("platform_a", "platform_b")):
+    def scenario(server, library):
+        library.send_command("list")
+        output = [library.next() for _ in range(5)]
+        expect(output[-1] == "end of list", f"the library printed {output}")
+        kinds = [line.split(" ")[1] for line in output[:-1]]
+        expect(kinds == [words[2], words[2], words[0], words[1]], f"the library printed {output}")
+        expect(all(" ada " in line for line in output[:-1]), f"the library printed {output}")
+        for line, platform in zip(output[2:4], ("platform_a", "platform_b")):
             expect(line.endswith(f"false/0/7/false/false/true/Channel {platform} Subscriber"),
                    f"it said {line}")
         delete_both(server, library, [])
-    return story
+    return scenario
 
 
 def list_and_delete_py(kinds):
-    def story(server, library):
-        library.tell("list")
-        said = [library.next() for _ in range(5)]
-        expect(said[-1] == "end of list", f"the library printed {said}")
-        expect([line.split(" ")[1] for line in said[:-1]] == kinds, f"the library printed {said}")
+    def scenario(server, library):
+        library.send_command("list")
+        output = [library.next() for _ in range(5)]
+        expect(output[-1] == "end of list", f"the library printed {output}")
+        expect([line.split(" ")[1] for line in output[:-1]] == kinds, f"the library printed {output}")
         if "StreamIntegration" in kinds:
             expect("Channel platform_a channel ada False/0/7/False/True/Channel platform_a "
-                   "Subscriber" in said[2], f"the library printed {said}")
-            expect(said[0].endswith(" ada Helper"), f"the library printed {said}")
+                   "Subscriber" in output[2], f"the library printed {output}")
+            expect(output[0].endswith(" ada Helper"), f"the library printed {output}")
         delete_both(server, library, ["gone app", "gone account"])
-    return story
+    return scenario
 
 
 def delete_both(server, library, more):
-    library.tell("delete Other")
+    library.send_command("delete Other")
     library.expect("deleted Other", "changed", *more[:1])
-    library.tell("delete Channel platform_b")
+    library.send_command("delete Channel platform_b")
     library.expect("deleted Channel platform_b", "changed", *more[1:])
     left = [i["name"] for i in server.integrations()]
     expect(left == ["Helper", "Channel platform_a"], f"{left} are left")

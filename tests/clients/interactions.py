@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
 from clients import HERE as CLIENTS, node_command, python_command  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
 PATIENCE = 120
@@ -30,13 +30,13 @@ WORLD = {
 }
 
 
-class Home:
+class ServerWithApp:
     """A server with ada, bob, an app and one guild."""
 
     def __init__(self, executable, *options):
         self.executable = executable
         self.folder = tempfile.TemporaryDirectory()
-        self.data = freshen(executable, os.path.join(self.folder.name, "data"))
+        self.data = copy_prepared_data(executable, os.path.join(self.folder.name, "data"))
         world = os.path.join(self.folder.name, "world.json")
         with open(world, "w", encoding="utf-8") as f:
             json.dump(WORLD, f)
@@ -64,10 +64,10 @@ class Home:
             [self.executable, "invoke", "--url", self.url, "--data", self.data, "--as", by,
              "--channel", "Home/talk", "--json", *arguments],
             capture_output=True, text=True, timeout=60, check=False)
-        said = self.app.said() if self.app else ""
+        printed = self.app.printed() if self.app else ""
         expect(done.returncode == status,
                f"{arguments} ended with {done.returncode}, not {status}: "
-               f"{done.stdout}{done.stderr}{said}")
+               f"{done.stdout}{done.stderr}{printed}")
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def content(self, *arguments, **named):
@@ -106,7 +106,7 @@ class App:
         line, self.rest = self.rest.split(b"\n", 1)
         return line.decode()
 
-    def said(self):
+    def printed(self):
         while self.read(0):
             pass
         return self.rest.decode(errors="replace")
@@ -117,95 +117,95 @@ class App:
         self.child.stdout.close()
 
 
-def with_app(executable, make_command, name, story):
+def with_app(executable, make_command, name, scenario):
     command, folder = make_command(name)
-    home = Home(executable)
+    server = ServerWithApp(executable)
     try:
-        app = home.start_app([*command, home.api, home.token], folder)
+        app = server.start_app([*command, server.api, server.token], folder)
         line = app.line()
-        expect(line == "ready", f"the app printed '{line}' {app.said()}")
-        story(home)
-        expect(not home.app.said(), f"the app printed {home.app.said()}")
+        expect(line == "ready", f"the app printed '{line}' {app.printed()}")
+        scenario(server)
+        expect(not server.app.printed(), f"the app printed {server.app.printed()}")
     finally:
-        home.close()
+        server.close()
 
 
 # --- callbacks -------------------------------------------------------------------------------
 
 
-def every_kind_of_callback_works(home):
-    expect(home.content("/reply text:hello you") == "You said hello you", "reply")
-    expect(home.content("/defer") == "Done", "defer and edit")
-    expect("message" not in home.invoke("/regret")[0], "a deleted deferred reply has a message")
-    secret = home.invoke("/secret")[0]["message"]
+def every_kind_of_callback_works(server):
+    expect(server.content("/reply text:hello you") == "You said hello you", "reply")
+    expect(server.content("/defer") == "Done", "defer and edit")
+    expect("message" not in server.invoke("/regret")[0], "a deleted deferred reply has a message")
+    secret = server.invoke("/secret")[0]["message"]
     expect(secret["flags"] == 64 and "guild_id" not in secret, "ephemeral")
-    follow = home.invoke("/follow", "--follow-ups", "2")[0]
+    follow = server.invoke("/follow", "--follow-ups", "2")[0]
     expect(follow["message"]["content"] == "One", "reply before follow-ups")
     expect([m["content"].split(",")[0] for m in follow["follow_ups"]] == ["Two", "Three after One"],
            f"follow-ups: {follow}")
     expect(follow["follow_ups"][1]["flags"] == 64, "ephemeral follow-up")
-    expect(home.content("/broken") == "Refused with 50006, then answered", "the reply after a refusal is missing")
-    expect(home.invoke("/silent", status=5)[0]["outcome"] == "timed out", "no answer")
+    expect(server.content("/broken") == "Refused with 50006, then answered", "the reply after a refusal is missing")
+    expect(server.invoke("/silent", status=5)[0]["outcome"] == "timed out", "no answer")
 
 
-def autocomplete_choices_work(home):
-    found = home.invoke("--complete", "/find city:Os")[0]["choices"]
+def autocomplete_choices_work(server):
+    found = server.invoke("--complete", "/find city:Os")[0]["choices"]
     expect(found == [{"name": "Oslo", "value": "oslo"}, {"name": "Osaka", "value": "osaka"}],
            f"choices {found}")
-    expect(home.invoke("--complete", "/find city:Paris")[0]["choices"] == [], "no choices")
-    expect(home.content("/find city:oslo") == "Found oslo", "the command itself")
+    expect(server.invoke("--complete", "/find city:Paris")[0]["choices"] == [], "no choices")
+    expect(server.content("/find city:oslo") == "Found oslo", "the command itself")
 
 
-def context_menu_commands_work(home):
-    expect(home.content("--user", "ada", "Wave") == "Waves at ada, a member: true", "user menu")
-    status, said = home.ada.call("POST", f"/channels/{home.channel}/messages", {"content": "Hi"})
+def context_menu_commands_work(server):
+    expect(server.content("--user", "ada", "Wave") == "Waves at ada, a member: true", "user menu")
+    status, sent = server.ada.call("POST", f"/channels/{server.channel}/messages", {"content": "Hi"})
     expect(status == 200, "a message")
-    quoted = home.invoke("--message", said["id"], "Quote this")[0]["message"]
+    quoted = server.invoke("--message", sent["id"], "Quote this")[0]["message"]
     expect(quoted["content"] == "> Hi" and quoted["type"] == 23, f"message menu {quoted}")
 
 
-def components_and_modals_work(home):
-    first, then = home.invoke("/buttons", "--press", "ok")
+def components_and_modals_work(server):
+    first, then = server.invoke("/buttons", "--press", "ok")
     expect(then["message"]["id"] == first["message"]["id"], "the button did not change its message")
     expect(then["message"]["content"] == "Pressed by bob", "who pressed")
     expect(then["message"]["components"] == [], "the components were not removed")
-    expect(home.content("/buttons", "--press", "Later") == "Changed later", "deferred update")
-    expect(home.content("/buttons", "--press", "pick=a,b") == "Chose a,b", "a menu")
-    expect(home.content("/form", "--fill", "name:Bob the Builder") == "Hello Bob the Builder",
+    expect(server.content("/buttons", "--press", "Later") == "Changed later", "deferred update")
+    expect(server.content("/buttons", "--press", "pick=a,b") == "Chose a,b", "a menu")
+    expect(server.content("/form", "--fill", "name:Bob the Builder") == "Hello Bob the Builder",
            "a form")
-    expect(home.invoke("/form", "--fill", "name:Bob nickname:Bo", status=2)[0]["modal"],
+    expect(server.invoke("/form", "--fill", "name:Bob nickname:Bo", status=2)[0]["modal"],
            "a form with another field")
-    home.invoke("/defer", "--fill", "name:Bob", status=2)
-    pressed, form, done = home.invoke("/buttons", "--press", "ask", "--fill", "Name:Bo")
+    server.invoke("/defer", "--fill", "name:Bob", status=2)
+    pressed, form, done = server.invoke("/buttons", "--press", "ask", "--fill", "Name:Bo")
     expect(form["modal"]["title"] == "A form", "the button did not open a form")
     made = [int(step["interaction_id"]) >> 22 for step in (pressed, form, done)]
     expect(made[1] - made[0] >= 300 <= made[2] - made[1], f"the steps were too fast: {made}")
     expect(done["message"]["id"] == pressed["message"]["id"] and
            done["message"]["content"] == "Hello Bo", "the form did not change the button's message")
-    message = home.invoke("/buttons")[0]["message"]["id"]
-    expect(home.content("--message", message, "--press", "OK", by="ada") == "Pressed by ada",
+    message = server.invoke("/buttons")[0]["message"]["id"]
+    expect(server.content("--message", message, "--press", "OK", by="ada") == "Pressed by ada",
            "a later press by another user failed")
-    expect(home.invoke("--message", message, "--press", "OK", status=2) == [], "the button still exists")
+    expect(server.invoke("--message", message, "--press", "OK", status=2) == [], "the button still exists")
 
 
-def every_kind_of_option_works(home):
+def every_kind_of_option_works(server):
     line = ("/all kinds of text:'a  b' whole:5 truth:yes who:@ada where:#talk role:Crew "
             "any:helper number:1.5 pick:Second file:" + os.path.join(CLIENTS, "package.json"))
-    expect(home.content(line) == "kinds of|a  b|5|true|ada|true|talk|Crew|helper|1.5|2nd|"
+    expect(server.content(line) == "kinds of|a  b|5|true|ada|true|talk|Crew|helper|1.5|2nd|"
            "package.json", "all options")
-    expect(home.content("/all kinds of text:x").startswith("kinds of|x|||"), "none of them")
-    refused = home.invoke("/all kinds of text:x whole:0", status=3)[0]
+    expect(server.content("/all kinds of text:x").startswith("kinds of|x|||"), "none of them")
+    refused = server.invoke("/all kinds of text:x whole:0", status=3)[0]
     expect(refused["status"] == 400 and refused["error"]["code"] == 50035, f"{refused}")
-    home.invoke("/all kinds of text:x whole:many", status=2)
-    home.invoke("/nothing", status=2)
+    server.invoke("/all kinds of text:x whole:many", status=2)
+    server.invoke("/nothing", status=2)
 
 
-def everything(home):
-    every_kind_of_callback_works(home)
-    autocomplete_choices_work(home)
-    context_menu_commands_work(home)
-    components_and_modals_work(home)
-    every_kind_of_option_works(home)
+def check_all_interactions(server):
+    every_kind_of_callback_works(server)
+    autocomplete_choices_work(server)
+    context_menu_commands_work(server)
+    components_and_modals_work(server)
+    every_kind_of_option_works(server)
 
 
 # --- interactions endpoints ------------------------------------------------------------------
@@ -216,34 +216,34 @@ class Endpoint:
 
     def __init__(self, executable, *commands):
         command, folder = node_command("endpoint.js")
-        self.home = Home(executable)
-        status, self.application = self.home.bot.call("GET", "/applications/@me")
+        self.server = ServerWithApp(executable)
+        status, self.application = self.server.bot.call("GET", "/applications/@me")
         expect(status == 200, self.application)
         self.id = self.application["id"]
-        self.app = self.home.start_app(
-            [*command, self.home.api, self.id, self.application["verify_key"]], folder)
+        self.app = self.server.start_app(
+            [*command, self.server.api, self.id, self.application["verify_key"]], folder)
         port = self.app.line().removeprefix("listening ")
-        status, answer = self.home.bot.call("PATCH", "/applications/@me", {
+        status, answer = self.server.bot.call("PATCH", "/applications/@me", {
             "interactions_endpoint_url": f"http://127.0.0.1:{port}/"})
         expect(status == 200, answer)
         expect(sorted([self.app.line(), self.app.line()]) == ["forged 1", "good 1"], "both probes")
         for name in commands:
-            status, answer = self.home.bot.call("POST", f"/applications/{self.id}/commands",
-                                                {"name": name, "description": "x"})
+            status, answer = self.server.bot.call("POST", f"/applications/{self.id}/commands",
+                                                  {"name": name, "description": "x"})
             expect(status == 201, answer)
 
     def close(self):
-        self.home.close()
+        self.server.close()
 
 
 def endpoint_verifies_signatures(executable):
     endpoint = Endpoint(executable, "inline", "deferred", "accepted", "wrong")
-    home, app = endpoint.home, endpoint.app
+    server, app = endpoint.server, endpoint.app
     try:
-        expect(home.content("/inline") == "Inline", "an answer inline")
-        expect(home.content("/deferred") == "Deferred, then edited", "deferred inline")
-        expect(home.content("/accepted") == "By a call", "the reply after 202 is missing")
-        expect(home.invoke("/wrong", status=4)[0]["outcome"] == "failed", "a wrong answer")
+        expect(server.content("/inline") == "Inline", "an answer inline")
+        expect(server.content("/deferred") == "Deferred, then edited", "deferred inline")
+        expect(server.content("/accepted") == "By a call", "the reply after 202 is missing")
+        expect(server.invoke("/wrong", status=4)[0]["outcome"] == "failed", "a wrong answer")
         expect([app.line() for _ in range(4)] == ["good 2"] * 4, "each was signed")
     finally:
         endpoint.close()
@@ -251,15 +251,15 @@ def endpoint_verifies_signatures(executable):
 
 def acknowledged_interaction_survives_kill_9(executable):
     endpoint = Endpoint(executable, "held")
-    home, app = endpoint.home, endpoint.app
+    server, app = endpoint.server, endpoint.app
     try:
-        held = home.invoke("/held", "--wait", "1", status=5)[0]
+        held = server.invoke("/held", "--wait", "1", status=5)[0]
         expect(held["message"]["flags"] == 128, "it is loading")
         expect(app.line() == "good 2", "it was called")
         token = app.line().removeprefix("token ")
-        home.process.kill()
-        home.process = start_guildhall(executable, home.data)
-        client = Client(home.process.port)
+        server.process.kill()
+        server.process = start_guildhall(executable, server.data)
+        client = Client(server.process.port)
         status, answer = client.call(
             "PATCH", f"/webhooks/{endpoint.id}/{token}/messages/@original", {"content": "Late"})
         expect(status == 200 and answer["content"] == "Late" and answer["flags"] == 0, answer)
@@ -325,11 +325,11 @@ def example_for_discord_py_runs(executable):
 
 
 def discord_js_handles_every_interaction(executable):
-    with_app(executable, node_command, "interactions_js.js", everything)
+    with_app(executable, node_command, "interactions_js.js", check_all_interactions)
 
 
 def discord_py_handles_every_interaction(executable):
-    with_app(executable, python_command, "interactions_py.py", everything)
+    with_app(executable, python_command, "interactions_py.py", check_all_interactions)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ sys.path.insert(0, HERE)  # bench has a module with the same name
 
 from clients import node_command, python_command  # noqa: E402
 from interactions import App  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import Client, start_guildhall  # noqa: E402
 
 WORLD = {
@@ -105,11 +105,11 @@ MISTAKES = [
 ]
 
 
-class Home:
+class ServerWithApp:
     def __init__(self, executable):
         self.executable = executable
         self.folder = tempfile.TemporaryDirectory()
-        self.data = freshen(executable, os.path.join(self.folder.name, "data"))
+        self.data = copy_prepared_data(executable, os.path.join(self.folder.name, "data"))
         world = os.path.join(self.folder.name, "world.json")
         with open(world, "w", encoding="utf-8") as f:
             json.dump(WORLD, f)
@@ -180,7 +180,7 @@ def console(port, path):
     return body
 
 
-def ask_for_forbidden_intent(home):
+def ask_for_forbidden_intent(server):
     """Sends IDENTIFY with a privileged intent of an application that has none."""
     code = (
         "import sys, asyncio, aiohttp\n"
@@ -190,8 +190,8 @@ def ask_for_forbidden_intent(home):
         "        await w.send_json({'op': 2, 'd': {'token': token, 'intents': 3, 'properties': {}}})\n"
         "        print((await w.receive()).data, w.close_code)\n"
         "asyncio.run(main(*sys.argv[1:]))\n")
-    return subprocess.Popen(["/usr/bin/python3", "-c", code, str(home.process.port),
-                             home.tokens["snake"].removeprefix("Bot ")],
+    return subprocess.Popen(["/usr/bin/python3", "-c", code, str(server.process.port),
+                             server.tokens["snake"].removeprefix("Bot ")],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -201,44 +201,44 @@ def is_named(record, account, code, parts):
             and (account is None or (record["user"] or {}).get("username") == account))
 
 
-def make_all_mistakes(home):
-    facts = home.facts()
-    home.start_bot(node_command("mistakes_js.js"), "helper", facts)
-    home.start_bot(python_command("mistakes_py.py"), "snake", facts)
-    gateway = ask_for_forbidden_intent(home)
-    for app in home.apps:
+def make_all_mistakes(server):
+    facts = server.facts()
+    server.start_bot(node_command("mistakes_js.js"), "helper", facts)
+    server.start_bot(python_command("mistakes_py.py"), "snake", facts)
+    gateway = ask_for_forbidden_intent(server)
+    for app in server.apps:
         line = app.line()
         expect(line == "ready", f"the bot printed {line}")
     gateway.communicate(timeout=30)
-    home.ada.call("POST", f"/channels/{facts['talk']}/messages", {"content": "!ping"})
+    server.ada.call("POST", f"/channels/{facts['talk']}/messages", {"content": "!ping"})
     # An account may start only a few sessions at once.
-    calls = [home.invoke(by, f"/{name}", app) for by, name, app in (
+    calls = [server.invoke(by, f"/{name}", app) for by, name, app in (
         ("ada", "late", "Helper"), ("ada", "twice", "Helper"), ("bob", "early", "Helper"),
         ("bob", "long", "Helper"), ("cleo", "again", "Snake"), ("cleo", "slow", "Snake"))]
-    said = [call.communicate(timeout=60)[0] for call in calls]
-    expect("ms too late" in said[0] and "docs/errors.md#10062" in said[0], said[0])
-    expect("the value has 2100 characters" in said[3], said[3])
+    output = [call.communicate(timeout=60)[0] for call in calls]
+    expect("ms too late" in output[0] and "docs/errors.md#10062" in output[0], output[0])
+    expect("the value has 2100 characters" in output[3], output[3])
 
 
 def typical_mistakes_are_named_with_cause_and_fix(executable):
-    home = Home(executable)
+    server = ServerWithApp(executable)
     began = time.monotonic()
     try:
-        make_all_mistakes(home)
-        records = home.records()
+        make_all_mistakes(server)
+        records = server.records()
         took = time.monotonic() - began
         missing = [name for name, account, code, *parts in MISTAKES
                    if not any(is_named(r, account, code, parts) for r in records)]
         expect(len(MISTAKES) >= 24 and not missing,
                f"not named: {missing}\n" + "\n".join(r["line"] for r in records if r.get("hint")))
-        watched = home.run("watch", "--after", "0", "--seconds", "1").stdout
+        watched = server.run("watch", "--after", "0", "--seconds", "1").stdout
         for name, _, code, *parts in MISTAKES:
             link = f"(docs/errors.md#{code})" if code else ""
             expect(any(all(part in line for part in [*parts, link]) for line in watched.splitlines()),
                    f"guildhall watch does not name it: {name}")
         print(f"{len(MISTAKES)} mistakes in {took:.1f} s", flush=True)
     finally:
-        home.close()
+        server.close()
 
 
 def every_error_code_of_the_libraries_is_sent_or_explained(_executable):

@@ -44,17 +44,17 @@ def join_and_leave_event(server):
 
 def vote_and_remove_vote(server):
     channel = f"/channels/{server.channels[0]}"
-    asked = server.ada.call("GET", f"{channel}/messages?limit=1")[1][0]["id"]
+    poll = server.ada.call("GET", f"{channel}/messages?limit=1")[1][0]["id"]
     for answers in ([1], []):
-        status, answer = server.ada.call("PUT", f"{channel}/polls/{asked}/answers/@me", {"answer_ids": answers})
+        status, answer = server.ada.call("PUT", f"{channel}/polls/{poll}/answers/@me", {"answer_ids": answers})
         expect(status == 204, f"a vote got {status}: {answer}")
 
 
-def with_surface(executable, command, folder, story):
+def run_with_library(executable, command, folder, scenario):
     server, library = Server(executable), None
     try:
         library = Library(command, server, 1, folder)
-        story(server, library)
+        scenario(server, library)
     finally:
         if library:
             library.close()
@@ -66,7 +66,7 @@ def expect_all(library, steps):
         library.expect(step)
 
 
-def discord_js_story(server, library):
+def discord_js_scenario(server, library):
     expect_all(library, JS_STEPS)
     break_a_rule(server)
     expect_all(library, ["stopped cat 1", "asked"])
@@ -74,7 +74,7 @@ def discord_js_story(server, library):
     expect_all(library, ["voted one", "unvoted one"])
 
 
-def discord_py_story(server, library):
+def discord_py_scenario(server, library):
     expect_all(library, PY_STEPS)
     join_and_leave_event(server)
     expect_all(library, ["comes eve", "stays eve", "guarded"])
@@ -83,11 +83,11 @@ def discord_py_story(server, library):
 
 
 def discord_js_uses_rare_features(executable):
-    with_surface(executable, *node_command("rare_features_js.js"), discord_js_story)
+    run_with_library(executable, *node_command("rare_features_js.js"), discord_js_scenario)
 
 
 def discord_py_uses_rare_features(executable):
-    with_surface(executable, *python_command("rare_features_py.py"), discord_py_story)
+    run_with_library(executable, *python_command("rare_features_py.py"), discord_py_scenario)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,9 @@ def say(*words):
 
 
 class Bot(discord.Client):
-    def told(self, event, meant=None):
+    def wait_for_event(self, name, matches=None):
         """Waits from now on for the first event that matches."""
-        return asyncio.ensure_future(self.wait_for(event, check=meant))
+        return asyncio.ensure_future(self.wait_for(name, check=matches))
 
     async def on_ready(self):
         say("ready")
@@ -44,38 +44,38 @@ class Bot(discord.Client):
         await self.guard(guild)
 
     async def fill_thread(self, guild, channel):
-        heard = self.told("thread_create")
+        event = self.wait_for_event("thread_create")
         thread = await channel.create_thread(name="aside", type=discord.ChannelType.public_thread)
-        await heard
+        await event
         owner = discord.Object(guild.owner_id)
-        heard = self.told("thread_member_join", lambda m: m.id == owner.id)
+        event = self.wait_for_event("thread_member_join", lambda m: m.id == owner.id)
         await thread.add_user(owner)
-        say("joined", (await heard).thread.name, len(await thread.fetch_members()))
-        heard = self.told("thread_member_remove", lambda m: m.id == owner.id)
+        say("joined", (await event).thread.name, len(await thread.fetch_members()))
+        event = self.wait_for_event("thread_member_remove", lambda m: m.id == owner.id)
         await thread.remove_user(owner)
-        say("removed", len((await heard).thread.members))
-        heard = self.told("thread_remove")
+        say("removed", len((await event).thread.members))
+        event = self.wait_for_event("thread_remove")
         await thread.leave()
-        say("left", (await heard).name)
+        say("left", (await event).name)
 
     async def tag_posts(self, forum):
-        heard = self.told("guild_channel_update", lambda _, now: now.id == forum.id)
+        event = self.wait_for_event("guild_channel_update", lambda _, now: now.id == forum.id)
         tag = await forum.create_tag(name="bug")
-        await heard  # the library knows tags by their channel
+        await event  # the library knows tags by their channel
         post = (await forum.create_thread(name="idea", content="first", applied_tags=[tag])).thread
         say("tagged", *[t.name for t in post.applied_tags])
-        heard = self.told("thread_update", lambda _, now: now.id == post.id)
+        event = self.wait_for_event("thread_update", lambda _, now: now.id == post.id)
         await post.remove_tags(tag)
-        say("untagged", len((await heard)[1].applied_tags))
+        say("untagged", len((await event)[1].applied_tags))
 
-    async def publish(self, news, channel):
-        heard = self.told("webhooks_update", lambda c: c.id == channel.id)
-        await news.follow(destination=channel)
-        await heard
-        message = await news.send("extra")
-        heard = self.told("message", lambda m: m.flags.is_crossposted)
+    async def publish(self, announcements, channel):
+        event = self.wait_for_event("webhooks_update", lambda c: c.id == channel.id)
+        await announcements.follow(destination=channel)
+        await event
+        message = await announcements.send("extra")
+        event = self.wait_for_event("message", lambda m: m.flags.is_crossposted)
         await message.publish()
-        copy = await heard
+        copy = await event
         say("news", copy.channel.id == channel.id, copy.reference.message_id == message.id)
 
     async def welcome(self, guild, channel):
@@ -86,14 +86,14 @@ class Bot(discord.Client):
 
     async def plan(self, guild):
         start = discord.utils.utcnow() + datetime.timedelta(hours=1)
-        heard = self.told("scheduled_event_create")
+        event = self.wait_for_event("scheduled_event_create")
         await guild.create_scheduled_event(
             name="Walk", start_time=start, end_time=start + datetime.timedelta(hours=1),
             entity_type=discord.EntityType.external, location="The park",
             privacy_level=discord.PrivacyLevel.guild_only)
-        await heard
-        comes = self.told("scheduled_event_user_add", lambda _, user: user.name == "eve")
-        stays = self.told("scheduled_event_user_remove", lambda _, user: user.name == "eve")
+        await event
+        comes = self.wait_for_event("scheduled_event_user_add", lambda _, user: user.name == "eve")
+        stays = self.wait_for_event("scheduled_event_user_remove", lambda _, user: user.name == "eve")
         say("planned")
         say("comes", (await comes)[1].name)
         say("stays", (await stays)[1].name)
@@ -103,9 +103,9 @@ class Bot(discord.Client):
             name="Cats", event_type=discord.AutoModRuleEventType.message_send,
             trigger=discord.AutoModTrigger(keyword_filter=["cat"]),
             actions=[discord.AutoModRuleAction(custom_message="No cats")], enabled=True)
-        heard = self.told("automod_action", lambda done: done.rule_id == rule.id)
+        event = self.wait_for_event("automod_action", lambda done: done.rule_id == rule.id)
         say("guarded")
-        done = await heard
+        done = await event
         say("stopped", done.matched_keyword, done.action.type.value)
 
 

@@ -23,8 +23,8 @@ def say(*words):
 
 
 class Bot(discord.Client):
-    async def told(self, event):
-        return await self.wait_for(event, timeout=120)
+    async def wait_for_event(self, name):
+        return await self.wait_for(name, timeout=120)
 
     async def on_ready(self):
         say("ready")
@@ -36,52 +36,52 @@ class Bot(discord.Client):
 
     async def go_through(self):
         guild = self.guilds[0]
-        heard = asyncio.ensure_future(self.told("guild_emojis_update"))
+        event = asyncio.ensure_future(self.wait_for_event("guild_emojis_update"))
         emoji = await guild.create_custom_emoji(name="party", image=PNG)
-        _, before, after = await heard
+        _, before, after = await event
         say("emojis", len(before), len(after), after[0].name)
         message = await guild.text_channels[0].send("hello")
         for one in ("\N{THUMBS UP SIGN}", emoji):
-            heard = asyncio.ensure_future(self.told("raw_reaction_add"))
+            event = asyncio.ensure_future(self.wait_for_event("raw_reaction_add"))
             await message.add_reaction(one)
-            payload = await heard
+            payload = await event
             say("added", payload.emoji.name, payload.member.name)
         message = await message.channel.fetch_message(message.id)
         say("shown", *[f"{r.emoji if isinstance(r.emoji, str) else r.emoji.name}={r.count}{r.me}"
                        for r in message.reactions])
         say("users", *[u.name async for u in message.reactions[1].users()])
-        heard = asyncio.ensure_future(self.told("raw_reaction_remove"))
+        event = asyncio.ensure_future(self.wait_for_event("raw_reaction_remove"))
         await message.remove_reaction(emoji, self.user)
-        say("removed", (await heard).emoji.name)
-        heard = asyncio.ensure_future(self.told("raw_reaction_clear_emoji"))
+        say("removed", (await event).emoji.name)
+        event = asyncio.ensure_future(self.wait_for_event("raw_reaction_clear_emoji"))
         await message.clear_reaction("\N{THUMBS UP SIGN}")
-        say("cleared", (await heard).emoji.name)
+        say("cleared", (await event).emoji.name)
         await message.add_reaction(emoji)
-        heard = asyncio.ensure_future(self.told("raw_reaction_clear"))
+        event = asyncio.ensure_future(self.wait_for_event("raw_reaction_clear"))
         await message.clear_reactions()
-        say("empty", (await heard).message_id == message.id)
-        heard = asyncio.ensure_future(self.told("guild_emojis_update"))
+        say("empty", (await event).message_id == message.id)
+        event = asyncio.ensure_future(self.wait_for_event("guild_emojis_update"))
         renamed = await emoji.edit(name="parties")
-        await heard  # otherwise it would be taken as the next event
+        await event  # otherwise it would be taken as the next event
         say("renamed", renamed.name)
-        heard = asyncio.ensure_future(self.told("guild_emojis_update"))
+        event = asyncio.ensure_future(self.wait_for_event("guild_emojis_update"))
         await renamed.delete()
-        say("left", len((await heard)[2]))
+        say("left", len((await event)[2]))
         await self.use_more(guild)
 
     async def use_more(self, guild):
         channel = guild.text_channels[0]
-        heard = asyncio.ensure_future(self.told("thread_create"))
+        event = asyncio.ensure_future(self.wait_for_event("thread_create"))
         thread = await channel.create_thread(name="aside", type=discord.ChannelType.public_thread)
-        await heard
+        await event
         await thread.add_user(guild.get_member(guild.owner_id) or discord.Object(guild.owner_id))
         say("thread", thread.name, len(await thread.fetch_members()))
         await thread.edit(archived=True)
         say("archived", *[t.name async for t in channel.archived_threads()])
         forum = discord.utils.get(guild.channels, type=discord.ChannelType.forum)
-        heard = asyncio.ensure_future(self.told("guild_channel_update"))
+        event = asyncio.ensure_future(self.wait_for_event("guild_channel_update"))
         tag = await forum.create_tag(name="bug")
-        await heard  # the library knows tags by their channel
+        await event  # the library knows tags by their channel
         post = await forum.create_thread(name="idea", content="first", applied_tags=[tag])
         say("post", post.message.content, *[t.name for t in post.thread.applied_tags])
         sticker = await guild.create_sticker(name="wave", description="A hand", emoji="wave",

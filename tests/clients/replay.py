@@ -18,7 +18,7 @@ from cases import expect, run_cases  # noqa: E402
 sys.path.insert(0, HERE)  # bench has a module with the same name
 
 from clients import node_command, python_command  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import start_guildhall  # noqa: E402
 
 WORLD = {
@@ -58,7 +58,7 @@ def documented_record_and_replay_commands(folder):
 
 def record(executable, made, folder):
     """Runs the bot on a server, uses it as a person does, and returns the path of the recording."""
-    data, world = freshen(executable, os.path.join(folder, "data")), os.path.join(folder, "world.json")
+    data, world = copy_prepared_data(executable, os.path.join(folder, "data")), os.path.join(folder, "world.json")
     with open(world, "w", encoding="utf-8") as f:
         json.dump(WORLD, f)
     expect(run(executable, "import", world, "--data", data).returncode == 0, "import")

@@ -115,7 +115,7 @@ def readme_bots_answer(executable):
         with Tutorial(executable) as tutorial:
             demo = start_demo(executable, put_demo(executable, os.path.join(tutorial.folder, "data")))
             tutorial.running.append(demo)
-            printed = demo.first
+            printed = demo.first_line
             while "helper='" not in printed:
                 printed += os.read(demo.child.stdout.fileno(), 4096).decode()
             token = re.search(r"helper='(?:Bot )?([^']+)'", printed)[1]

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from clients import HERE, Library, node_command, put_file, python_command
 from cases import Skip, expect, run_cases
 from process import Client, start_guildhall
-from voice_proxy import Faults, Line
+from voice_proxy import Faults, Proxy
 
 FRAMES = 21
 BACK_S = 5  # seconds until all bots are connected after a restart
@@ -33,7 +33,7 @@ def world_of(bots):
     }
 
 
-class Hall:
+class VoiceServer:
     """A server with the voice relay behind a proxy line; ada owns its guild, which has these bots."""
 
     def __init__(self, executable, names=("helper", "other"), flags=()):
@@ -44,11 +44,11 @@ class Hall:
                               check=False)
         expect(done.returncode == 0, done.stderr)
         self.tokens = dict(re.findall(rf"^(ada|{'|'.join(names)}) +(.*)$", done.stdout, re.M))
-        self.line = Line(self.folder)
+        self.proxy = Proxy(self.folder)
         self.command = [executable, data, "--voice-port", "0", "--public-url",
-                        f"https://127.0.0.1:{self.line.port}", *flags]
+                        f"https://127.0.0.1:{self.proxy.port}", *flags]
         self.start()
-        os.environ.update(NODE_EXTRA_CA_CERTS=self.line.cert, SSL_CERT_FILE=self.line.cert,
+        os.environ.update(NODE_EXTRA_CA_CERTS=self.proxy.cert, SSL_CERT_FILE=self.proxy.cert,
                           NODE_NO_WARNINGS="1")
         self.guild = self.call("GET", "/users/@me/guilds")[0]["id"]
         self.channels = {c["name"]: c["id"]
@@ -58,7 +58,7 @@ class Hall:
 
     def start(self):
         self.process = start_guildhall(*self.command)
-        self.line.server_port = self.process.port
+        self.proxy.server_port = self.process.port
         self.ada = Client(self.process.port, self.tokens["ada"])
 
     def kill_and_start(self):
@@ -90,9 +90,9 @@ class Hall:
     def bot(self, name, make_command):
         command, folder = make_command()
         token = self.tokens[name].removeprefix("Bot ")
-        api = f"https://127.0.0.1:{self.line.port}/api"
+        api = f"https://127.0.0.1:{self.proxy.port}/api"
         bot = Library(command, SimpleNamespace(api=api, bot_token=token), 1, folder)
-        bot.line = self.line
+        bot.proxy = self.proxy
         self.bots.append(bot)
         return bot
 
@@ -101,7 +101,7 @@ class Hall:
             bot.close()
         self.ada.close()
         self.process.kill()
-        self.line.close()
+        self.proxy.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -117,8 +117,8 @@ def eris_command():
 
 def py_command():
     command, _ = python_command()
-    there = subprocess.run([command[0], "-c", "import nacl"], capture_output=True, check=False)
-    if there.returncode:
+    has_nacl = subprocess.run([command[0], "-c", "import nacl"], capture_output=True, check=False)
+    if has_nacl.returncode:
         raise Skip("PyNaCl is not installed (Debian: python3-nacl)")
     return [command[0], os.path.join(HERE, "voice_audio_py.py")], None
 
@@ -130,169 +130,169 @@ def await_line(bot, wanted):
 
 
 def join(bot, channel):
-    bot.tell(f"join {channel}")
+    bot.send_command(f"join {channel}")
     await_line(bot, "connection ready")
 
 
-def meet(helper, other):
+def wait_for_ssrcs(helper, other):
     """Waits until both bots know the other's SSRC, because libraries drop unannounced audio."""
     for bot, name in ((helper, "other"), (other, "helper")):
-        bot.tell(f"hear {name}")
+        bot.send_command(f"hear {name}")
         await_line(bot, f"hears {name}")
 
 
-def hears(listener, name, frame):
+def expect_frame(listener, name, frame):
     """Expects this frame as the next line, or a known misreading of a library."""
     line = listener.next()
     if line == f"heard {name} {frame}":
         return
-    misread = line.startswith(f"heard {name}") and listener.line.misread
+    misread = line.startswith(f"heard {name}") and listener.proxy.misread
     expect(misread, f"the bot printed '{line}', not {frame}")
     misread.pop()
 
 
-def hears_all(speaker, name, listener, word, places=range(FRAMES)):
+def expect_frames(speaker, name, listener, word, indexes=range(FRAMES)):
     """Expects exactly these frames in this order."""
-    for i in places:
-        hears(listener, name, f"{word}-{i}")
+    for i in indexes:
+        expect_frame(listener, name, f"{word}-{i}")
     await_line(speaker, f"said {word}")
 
 
 def talk(speaker, name, listener, word):
-    speaker.tell(f"say {word} {FRAMES}")
-    hears_all(speaker, name, listener, word)
+    speaker.send_command(f"say {word} {FRAMES}")
+    expect_frames(speaker, name, listener, word)
 
 
-def with_pair(executable, first, second, *stories):
+def with_pair(executable, first, second, *scenarios):
     """Runs helper on the first library and other on the second, both in one room."""
-    hall = Hall(executable)
+    server = VoiceServer(executable)
     try:
-        helper, other = hall.bot("helper", first), hall.bot("other", second)
+        helper, other = server.bot("helper", first), server.bot("other", second)
         helper.expect("ready")
         other.expect("ready")
         join(helper, "red")
         join(other, "red")
-        meet(helper, other)
-        for story in stories:
-            story(hall, helper, other)
+        wait_for_ssrcs(helper, other)
+        for scenario in scenarios:
+            scenario(server, helper, other)
         helper.end()
         other.end()
     finally:
-        hall.close()
+        server.close()
 
 
-def both_ways(_, helper, other):
+def talk_to_each_other(_, helper, other):
     talk(helper, "helper", other, "hello")
     talk(other, "other", helper, "yes")
 
 
-def through(restart, hall, helper, other, most=BACK_S):
+def reconnect_after(restart, server, helper, other, most=BACK_S):
     """Expects that the libraries reconnect by themselves, and that their voice states stay
     visible."""
     talk(helper, "helper", other, "before")
     restart()
     began = time.monotonic()
     for name in ("helper", "other"):
-        state = hall.call("GET", f"/guilds/{hall.guild}/voice-states/{hall.ids[name]}")
-        expect(state["channel_id"] == hall.channels["red"], f"{name} is not in the channel: {state}")
+        state = server.call("GET", f"/guilds/{server.guild}/voice-states/{server.ids[name]}")
+        expect(state["channel_id"] == server.channels["red"], f"{name} is not in the channel: {state}")
     await_line(helper, "connection ready")
     await_line(other, "connection ready")
     took = time.monotonic() - began
     print(f"all bots were connected {took:.1f} s after the server", flush=True)
     expect(took < most, f"the reconnection took {took:.1f} s")
-    meet(helper, other)
-    both_ways(hall, helper, other)
+    wait_for_ssrcs(helper, other)
+    talk_to_each_other(server, helper, other)
 
 
-def through_a_kill(hall, helper, other):
-    through(hall.kill_and_start, hall, helper, other)
+def reconnect_after_kill(server, helper, other):
+    reconnect_after(server.kill_and_start, server, helper, other)
 
 
-def through_a_stop(hall, helper, other):
-    through(hall.stop_and_start, hall, helper, other)
+def reconnect_after_stop(server, helper, other):
+    reconnect_after(server.stop_and_start, server, helper, other)
 
 
-def through_a_stop_with_py(hall, helper, other):
-    through(hall.stop_and_start, hall, helper, other, BACK_PY_S)
+def reconnect_py_after_stop(server, helper, other):
+    reconnect_after(server.stop_and_start, server, helper, other, BACK_PY_S)
 
 
-def listed(hall, helper, other):
+def listed(server, helper, other):
     talk(helper, "helper", other, "listed")
-    done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1], "--json"],
+    done = subprocess.run([server.command[0], "sessions", "voice", "--data", server.command[1], "--json"],
                           capture_output=True, text=True, timeout=60, check=False)
-    seats = {s["user_id"]: s for s in map(json.loads, done.stdout.splitlines())}
-    expect(set(seats) == set(hall.ids.values()), done.stdout + done.stderr)
-    seat = seats[hall.ids["helper"]]
-    expect(seat["connected"] and seat["channel_id"] == hall.channels["red"] and
-           seat["mode"] == "aead_aes256_gcm_rtpsize" and seat["address"] == "127.0.0.1" and
-           seat["version"] == 8 and seat["dave"] == 1 and seat["packets"] >= FRAMES, str(seat))
-    done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1]],
+    states = {s["user_id"]: s for s in map(json.loads, done.stdout.splitlines())}
+    expect(set(states) == set(server.ids.values()), done.stdout + done.stderr)
+    state = states[server.ids["helper"]]
+    expect(state["connected"] and state["channel_id"] == server.channels["red"] and
+           state["mode"] == "aead_aes256_gcm_rtpsize" and state["address"] == "127.0.0.1" and
+           state["version"] == 8 and state["dave"] == 1 and state["packets"] >= FRAMES, str(state))
+    done = subprocess.run([server.command[0], "sessions", "voice", "--data", server.command[1]],
                           capture_output=True, text=True, timeout=60, check=False)
     expect(done.stdout.endswith("\n2 in voice\n"), done.stdout)
     expect(" udp " in done.stdout and " aead_aes256_gcm_rtpsize " in done.stdout, done.stdout)
 
 
-def through_a_cut(hall, helper, other):
+def reconnect_after_cut(server, helper, other):
     talk(helper, "helper", other, "before")
-    hall.line.cut_voice()
+    server.proxy.cut_voice()
     await_line(helper, "connection ready")
     await_line(other, "connection ready")
-    expect(hall.line.resumed == 2, f"{hall.line.resumed} sessions were resumed, not two")
-    both_ways(hall, helper, other)
+    expect(server.proxy.resumed == 2, f"{server.proxy.resumed} sessions were resumed, not two")
+    talk_to_each_other(server, helper, other)
 
 
-def moderated(hall, helper, other):
+def moderated(server, helper, other):
     talk(helper, "helper", other, "free")
-    hall.change("helper", mute=True)
-    helper.tell(f"say muted {FRAMES}")
+    server.change("helper", mute=True)
+    helper.send_command(f"say muted {FRAMES}")
     await_line(helper, "said muted")
-    hall.change("helper", mute=False)
+    server.change("helper", mute=False)
     talk(helper, "helper", other, "again")
-    hall.change("other", deaf=True)
-    helper.tell(f"say unheard {FRAMES}")
+    server.change("other", deaf=True)
+    helper.send_command(f"say unheard {FRAMES}")
     await_line(helper, "said unheard")
-    hall.change("other", deaf=False)
+    server.change("other", deaf=False)
     talk(helper, "helper", other, "heard")
-    hall.change("helper", channel_id=hall.channels["blue"])
+    server.change("helper", channel_id=server.channels["blue"])
     await_line(helper, "connection ready")
-    helper.tell(f"say alone {FRAMES}")
+    helper.send_command(f"say alone {FRAMES}")
     await_line(helper, "said alone")
-    hall.change("other", channel_id=hall.channels["blue"])
+    server.change("other", channel_id=server.channels["blue"])
     await_line(other, "connection ready")
-    meet(helper, other)
-    both_ways(hall, helper, other)
-    hall.change("helper", channel_id=None)
+    wait_for_ssrcs(helper, other)
+    talk_to_each_other(server, helper, other)
+    server.change("helper", channel_id=None)
     await_line(helper, "connection disconnected")
 
 
-def on_a_bad_line(hall, helper, other):
+def lose_packets(server, helper, other):
     talk(helper, "helper", other, "good")
-    faults = hall.line.faults = Faults()
-    helper.tell(f"say garbled {FRAMES}")
+    faults = server.proxy.faults = Faults()
+    helper.send_command(f"say garbled {FRAMES}")
     await_line(helper, "said garbled")
     until = time.monotonic() + 60
     while faults.count < FRAMES and time.monotonic() < until:
         time.sleep(0.01)  # the last packets may still be under way
-    hall.line.faults = None
-    places = faults.heard()
-    expect(places != sorted(places) and len(places) < FRAMES == faults.count, f"{places}")
-    for i in places:
-        hears(other, "helper", f"garbled-{i}")
-    both_ways(hall, helper, other)
+    server.proxy.faults = None
+    indexes = faults.received_indexes()
+    expect(indexes != sorted(indexes) and len(indexes) < FRAMES == faults.count, f"{indexes}")
+    for i in indexes:
+        expect_frame(other, "helper", f"garbled-{i}")
+    talk_to_each_other(server, helper, other)
 
 
 def discord_js_bots_exchange_audio_despite_faults_and_reconnects(executable):
-    with_pair(executable, js_command, js_command, both_ways, listed, on_a_bad_line,
-              through_a_cut, through_a_stop, through_a_kill, moderated)
+    with_pair(executable, js_command, js_command, talk_to_each_other, listed, lose_packets,
+              reconnect_after_cut, reconnect_after_stop, reconnect_after_kill, moderated)
 
 
 def eris_exchanges_audio_with_discord_js(executable):
-    with_pair(executable, eris_command, js_command, both_ways, on_a_bad_line)
+    with_pair(executable, eris_command, js_command, talk_to_each_other, lose_packets)
 
 
 def discord_py_exchanges_audio_with_discord_js(executable):
-    with_pair(executable, py_command, js_command, both_ways, on_a_bad_line,
-              through_a_stop_with_py)
+    with_pair(executable, py_command, js_command, talk_to_each_other, lose_packets,
+              reconnect_py_after_stop)
 
 
 if __name__ == "__main__":

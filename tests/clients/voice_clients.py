@@ -7,8 +7,8 @@ import shutil
 import clients
 from cases import run_cases
 from clients import HERE, Library, Server, node_command, python_command
-from sessions import PLAIN, Wire
-from voice import ask
+from sessions import GATEWAY_PATH, Wire
+from voice import send_voice_state_update
 
 WORLD = {
     "users": [{"username": "ada"}],
@@ -22,69 +22,69 @@ WORLD = {
 }
 
 
-class Hall:
+class VoiceGuild:
     """A server with ada, who has a session, and the channels of her guild by name."""
 
     def __init__(self, executable):
         clients.WORLD = WORLD
         self.server = Server(executable)
-        self.ada = Wire(self.server.process.port, PLAIN, self.server.ada.token)
+        self.ada = Wire(self.server.process.port, GATEWAY_PATH, self.server.ada.token)
         self.guild = self.server.ada.call("GET", "/users/@me/guilds")[1][0]["id"]
         channels = self.server.ada.call("GET", f"/guilds/{self.guild}/channels")[1]
         self.channels = {c["name"]: c["id"] for c in channels}
 
     def join(self, name):
-        ask(self.ada, self.guild, self.channels.get(name))
+        send_voice_state_update(self.ada, self.guild, self.channels.get(name))
 
     def close(self):
         self.ada.close()
         self.server.close()
 
 
-def with_bot(executable, command, folder, story):
-    hall = Hall(executable)
+def with_bot(executable, command, folder, scenario):
+    voice_guild = VoiceGuild(executable)
     bot = None
     try:
-        hall.join("red")
-        while b'"VOICE_STATE_UPDATE"' not in hall.ada.frame():
+        voice_guild.join("red")
+        while b'"VOICE_STATE_UPDATE"' not in voice_guild.ada.frame():
             pass
-        bot = Library(command, hall.server, 1, folder)
+        bot = Library(command, voice_guild.server, 1, folder)
         bot.expect("ready red")
-        story(hall, bot)
+        scenario(voice_guild, bot)
         bot.end()
     finally:
         if bot:
             bot.close()
-        hall.close()
+        voice_guild.close()
 
 
-def watch_and_move(hall, bot):
-    hall.join("blue")
+def watch_and_move(voice_guild, bot):
+    voice_guild.join("blue")
     bot.expect("voice ada red blue mute=false")
-    bot.tell("move ada red")
+    bot.send_command("move ada red")
     bot.expect("voice ada blue red mute=false")
-    bot.tell("mute ada")
+    bot.send_command("mute ada")
     bot.expect("voice ada red red mute=true")
-    bot.tell("state ada")
+    bot.send_command("state ada")
     bot.expect("state red mute=true self=false")
-    bot.tell("regions")
+    bot.send_command("regions")
     bot.expect("regions main")
-    bot.tell("disconnect ada")
+    bot.send_command("disconnect ada")
     bot.expect("voice ada red none mute=true")
-    bot.tell("join blue")
+    bot.send_command("join blue")
     bot.expect("voice helper none blue mute=false", "server 32 null")
 
 
-def watch_and_fetch(hall, bot):
-    hall.join("blue")
+def watch_and_fetch(voice_guild, bot):
+    voice_guild.join("blue")
     bot.expect("voice ada red blue mute=False")
-    bot.tell("regions")
+    bot.send_command("regions")
     bot.expect("regions main")
-    bot.tell("state ada")
+    bot.send_command("state ada")
     bot.expect("state blue mute=False self=False")
-    bot.tell("move ada red")
+    bot.send_command("move ada red")
     bot.expect("voice ada blue red mute=False")
-    hall.join(None)
+    voice_guild.join(None)
     bot.expect("voice ada red none mute=False")
 
 

@@ -8,7 +8,7 @@ import time
 import urllib.request
 
 from clients import expect, run_cases
-from voice_audio import FRAMES, Hall, await_line, hears, join, js_command
+from voice_audio import FRAMES, VoiceServer, await_line, expect_frame, join, js_command
 
 NAMES = ("first", "second", "third", "fourth")
 AGREE_S = 20  # seconds until all members have the same code
@@ -17,7 +17,7 @@ METRICS_TOKEN = "metrics-of-this-test"
 
 
 def code_of(bot):
-    bot.tell("code")
+    bot.send_command("code")
     while not (line := bot.next()).startswith("code"):
         expect(line.startswith("connection"), f"the bot printed '{line}', not its code")
     return line.removeprefix("code ")
@@ -41,11 +41,11 @@ def agree(bots, before=None):
 class Call:
     """Bots by name; those in `members` are in the channel."""
 
-    def __init__(self, hall):
-        self.hall, self.bots, self.members = hall, {}, []
+    def __init__(self, server):
+        self.server, self.bots, self.members = server, {}, []
 
     def start(self, name):
-        self.bots[name] = self.hall.bot(name, js_command)
+        self.bots[name] = self.server.bot(name, js_command)
         self.bots[name].expect("ready")
 
     def listeners(self, name):
@@ -58,71 +58,71 @@ class Call:
         join(self.bots[name], f"red {how}".strip())
         self.members.append(name)
 
-    def meet(self):
+    def wait_for_ssrcs(self):
         """Waits until each member knows the SSRCs of the others."""
         for listener in self.members:
             for name in self.members:
                 if name != listener:
-                    self.bots[listener].tell(f"hear {name}")
+                    self.bots[listener].send_command(f"hear {name}")
                     await_line(self.bots[listener], f"hears {name}")
 
     def leave(self, name):
-        self.bots[name].tell("leave")
+        self.bots[name].send_command("leave")
         await_line(self.bots[name], "connection destroyed")
         self.members.remove(name)
 
     def begin(self, name, word, count):
-        self.bots[name].tell(f"say {word} {count}")
+        self.bots[name].send_command(f"say {word} {count}")
 
-    def expect_heard(self, name, word, count, listeners):
+    def expect_received(self, name, word, count, listeners):
         for listener in listeners:
             for i in range(count):
-                hears(listener, name, f"{word}-{i}")
+                expect_frame(listener, name, f"{word}-{i}")
         await_line(self.bots[name], f"said {word}")
 
-    def everybody_talks(self, word):
-        self.meet()
+    def talk_in_turn(self, word):
+        self.wait_for_ssrcs()
         for name in self.members:
             self.begin(name, f"{word}-{name}", FRAMES)
-            self.expect_heard(name, f"{word}-{name}", FRAMES, self.listeners(name))
+            self.expect_received(name, f"{word}-{name}", FRAMES, self.listeners(name))
 
 
-def metric(hall, name):
-    request = urllib.request.Request(f"http://127.0.0.1:{hall.process.port}/metrics",
+def metric(server, name):
+    request = urllib.request.Request(f"http://127.0.0.1:{server.process.port}/metrics",
                                      headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
     with urllib.request.urlopen(request, timeout=60) as answer:
         return int(re.search(rf"^guildhall_voice_{name} (\d+)$", answer.read().decode(), re.M)[1])
 
 
-def versions(hall):
-    done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1], "--json"],
+def versions(server):
+    done = subprocess.run([server.command[0], "sessions", "voice", "--data", server.command[1], "--json"],
                           capture_output=True, text=True, timeout=60, check=False)
     return [json.loads(line)["dave"] for line in done.stdout.splitlines()]
 
 
 def members_join_leave_and_return(call):
-    """Two members hear each other without a gap while others join and leave."""
+    """Two members receive the audio of each other without a gap while others join and leave."""
     for name in ("first", "second"):
         call.join(name)
     code = agree(call.all())
-    call.everybody_talks("two")
+    call.talk_in_turn("two")
     second = call.listeners("first")
     call.begin("first", "joins", LONG)
     call.join("third")
-    call.expect_heard("first", "joins", LONG, second)
+    call.expect_received("first", "joins", LONG, second)
     code = agree(call.all(), code)
     call.join("fourth")
     code = agree(call.all(), code)
-    call.everybody_talks("four")
-    expect(versions(call.hall) == [1] * 4, "all four are encrypted")
+    call.talk_in_turn("four")
+    expect(versions(call.server) == [1] * 4, "all four are encrypted")
     stay = [call.bots["second"], call.bots["fourth"]]
     call.begin("first", "leaves", LONG)
     call.leave("third")
-    call.expect_heard("first", "leaves", LONG, stay)
+    call.expect_received("first", "leaves", LONG, stay)
     code = agree(call.all(), code)
     call.join("third")
     agree(call.all(), code)
-    call.everybody_talks("returned")
+    call.talk_in_turn("returned")
 
 
 def a_plain_client_joins_and_leaves(call):
@@ -131,32 +131,32 @@ def a_plain_client_joins_and_leaves(call):
     call.leave("fourth")
     call.join("fourth", "plain")
     await_codes(call.all(), lambda codes: set(codes) == {"null"})
-    expect(metric(call.hall, "dave_downgrades_total") == 1, "the call was downgraded once")
-    expect(versions(call.hall) == [0] * 4, "nobody is encrypted")
-    call.everybody_talks("plain")
+    expect(metric(call.server, "dave_downgrades_total") == 1, "the call was downgraded once")
+    expect(versions(call.server) == [0] * 4, "nobody is encrypted")
+    call.talk_in_turn("plain")
     call.leave("fourth")
     code = agree(call.all(), before)
-    call.everybody_talks("upgraded")
+    call.talk_in_turn("upgraded")
     call.join("fourth")
     agree(call.all(), code)
-    call.everybody_talks("encrypted")
+    call.talk_in_turn("encrypted")
 
 
 def four_discord_js_bots_share_an_encrypted_call(executable):
-    hall = Hall(executable, NAMES, ("--metrics-token", METRICS_TOKEN))
+    server = VoiceServer(executable, NAMES, ("--metrics-token", METRICS_TOKEN))
     try:
-        call = Call(hall)
+        call = Call(server)
         for name in NAMES:
             call.start(name)
         members_join_leave_and_return(call)
         a_plain_client_joins_and_leaves(call)
-        expect(metric(hall, "dave_refused_commits_total") == 0, "no commit was refused")
-        expect(metric(hall, "dave_refused_key_packages_total") == 0, "no key package was refused")
-        expect(metric(hall, "dave_resets_total") == 0, "no group was reset")
+        expect(metric(server, "dave_refused_commits_total") == 0, "no commit was refused")
+        expect(metric(server, "dave_refused_key_packages_total") == 0, "no key package was refused")
+        expect(metric(server, "dave_resets_total") == 0, "no group was reset")
         for bot in call.bots.values():
             bot.end()
     finally:
-        hall.close()
+        server.close()
 
 
 if __name__ == "__main__":

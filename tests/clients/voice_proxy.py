@@ -37,46 +37,46 @@ class Faults:
 
     def take(self, packet):
         """Returns the packets to forward now, each with its index."""
-        place, self.count = self.count, self.count + 1
-        turn = place % 7
-        if turn == 5:
-            self.held = (place, packet)
+        index, self.count = self.count, self.count + 1
+        step = index % 7
+        if step == 5:
+            self.held = (index, packet)
             return []
-        out = [] if turn == 2 else [(place, packet)] * (2 if turn == 3 else 1)
+        out = [] if step == 2 else [(index, packet)] * (2 if step == 3 else 1)
         if self.held:
             out.append(self.held)
             self.held = None
         self.passed += [p for p, _ in out]
         return [data for _, data in out]
 
-    def heard(self):
+    def received_indexes(self):
         """Returns the indexes in the order of reception, each once."""
         return list(dict.fromkeys(self.passed))
 
 
-class Back(asyncio.DatagramProtocol):
+class ServerSide(asyncio.DatagramProtocol):
     """The server's side of one client's datagrams."""
 
-    def __init__(self, front, client):
-        self.front, self.client = front, client
+    def __init__(self, client_side, client):
+        self.client_side, self.client = client_side, client
 
     def datagram_received(self, data, _):
-        if self.front.line.goes_on(data):
-            self.front.transport.sendto(data, self.client)
+        if self.client_side.proxy.may_be_forwarded(data):
+            self.client_side.transport.sendto(data, self.client)
 
 
-class Front(asyncio.DatagramProtocol):
+class ClientSide(asyncio.DatagramProtocol):
     """The clients' side of all datagrams."""
 
-    def __init__(self, line):
-        self.line, self.backs, self.transport, self.waiting = line, {}, None, {}
+    def __init__(self, proxy):
+        self.proxy, self.server_sides, self.transport, self.waiting = proxy, {}, None, {}
 
     def connection_made(self, transport):
         self.transport = transport
 
     def datagram_received(self, data, address):
-        if address in self.backs:
-            self.pass_on(data, address)
+        if address in self.server_sides:
+            self.forward(data, address)
             return
         first = address not in self.waiting
         self.waiting.setdefault(address, []).append(data)
@@ -85,20 +85,20 @@ class Front(asyncio.DatagramProtocol):
 
     async def open(self, address):
         loop = asyncio.get_running_loop()
-        self.backs[address], _ = await loop.create_datagram_endpoint(
-            lambda: Back(self, address), remote_addr=("127.0.0.1", self.line.voice_port))
+        self.server_sides[address], _ = await loop.create_datagram_endpoint(
+            lambda: ServerSide(self, address), remote_addr=("127.0.0.1", self.proxy.voice_port))
         for data in self.waiting.pop(address):
-            self.pass_on(data, address)
+            self.forward(data, address)
 
-    def pass_on(self, data, address):
+    def forward(self, data, address):
         packets = [data]
-        if len(data) > SILENCE and is_audio(data) and self.line.faults:
-            packets = self.line.faults.take(data)
+        if len(data) > SILENCE and is_audio(data) and self.proxy.faults:
+            packets = self.proxy.faults.take(data)
         for packet in packets:
-            self.backs[address].sendto(packet)
+            self.server_sides[address].sendto(packet)
 
 
-class Line:
+class Proxy:
     """Listens on 127.0.0.1; port is for https and wss, udp_port for media."""
 
     def __init__(self, folder):
@@ -119,11 +119,11 @@ class Line:
 
     async def open(self):
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", 0, ssl=self.context)
-        _, front = await self.loop.create_datagram_endpoint(lambda: Front(self),
-                                                            local_addr=("127.0.0.1", 0))
-        self.front = front
+        _, client_side = await self.loop.create_datagram_endpoint(lambda: ClientSide(self),
+                                                                  local_addr=("127.0.0.1", 0))
+        self.client_side = client_side
         return (self.server.sockets[0].getsockname()[1],
-                front.transport.get_extra_info("sockname")[1])
+                client_side.transport.get_extra_info("sockname")[1])
 
     def to_client(self, data):
         """Replaces the media port by the proxy's: ports have five digits, so no length changes."""
@@ -131,12 +131,12 @@ class Line:
         found = READY_PORT.search(data)
         if found:
             if self.voice_port != int(found.group(2)):
-                self.front.backs.clear()  # a client may have the port of an earlier one
+                self.client_side.server_sides.clear()  # a client may have the port of an earlier one
             self.voice_port = int(found.group(2))
             data = READY_PORT.sub(rb"\g<1>%d" % self.udp_port, data)
         return data
 
-    def goes_on(self, data):
+    def may_be_forwarded(self, data):
         """Returns whether a packet may be forwarded. One encrypted packet in 65,536 begins like a
         header extension, which @discordjs/voice cuts off by mistake. Such silence packets
         are dropped here, and others are recorded."""

@@ -18,14 +18,14 @@ def say(*words):
     print(*words, flush=True)
 
 
-def place(state):
+def channel_name(state):
     return state.channel.name if state and state.channel else "none"
 
 
 class Bot(discord.Client):
     async def on_ready(self):
-        there = [c.name for c in self.guilds[0].voice_channels for _ in c.voice_states]
-        say("ready", ",".join(there) or "nobody")
+        names = [c.name for c in self.guilds[0].voice_channels for _ in c.voice_states]
+        say("ready", ",".join(names) or "nobody")
         loop = asyncio.get_running_loop()
         threading.Thread(target=self.read_commands, args=(loop,), daemon=True).start()
 
@@ -52,7 +52,7 @@ class Bot(discord.Client):
                                    guild_id=guild.id, user_id=member.id)
         data = await self.http.request(route)
         state = discord.VoiceState(data=data, channel=guild.get_channel(int(data["channel_id"])))
-        say("state", place(state), f"mute={state.mute}", f"self={state.self_mute}")
+        say("state", channel_name(state), f"mute={state.mute}", f"self={state.self_mute}")
 
     async def do_move(self, name, channel):
         await self.member(name).move_to(discord.utils.get(self.guilds[0].channels, name=channel))
@@ -61,7 +61,7 @@ class Bot(discord.Client):
         await self.close()
 
     async def on_voice_state_update(self, member, before, after):
-        say("voice", member.name, place(before), place(after), f"mute={after.mute}")
+        say("voice", member.name, channel_name(before), channel_name(after), f"mute={after.mute}")
 
 
 intents = discord.Intents(guilds=True, members=True, voice_states=True)

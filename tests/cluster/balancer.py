@@ -10,12 +10,12 @@ import tempfile
 import time
 
 from broker import Broker
-from killed_nodes import settle
-from resuming_client import Lasting
+from killed_nodes import finish_and_check
+from resuming_client import ResumingClient
 from session_moves import people
 from process import free_port
-from server_restart import Pen
-from cluster_nodes import PATIENCE, Ring, Skip, expect, place_of
+from server_restart import MessageWriter
+from cluster_nodes import PATIENCE, Cluster, Skip, expect, guild_and_channel_of
 from cases import run_cases
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "CLUSTER.md")
@@ -32,14 +32,14 @@ def page_block(kind):
 class Balancer:
     """A load balancer with the configuration of the documentation, between clients and nodes."""
 
-    def __init__(self, name, ring):
+    def __init__(self, name, cluster):
         self.name, self.port = name, free_port()
         program = shutil.which(name) or shutil.which(name, path="/usr/sbin")
         if not program:
             raise Skip(f"{name} is not installed")
         self.folder = tempfile.mkdtemp(prefix="guildhall-balancer.")
         lines = page_block(name)
-        for node, server in ring.servers.items():
+        for node, server in cluster.servers.items():
             lines = lines.replace(f"10.0.0.{node}:8080", f"127.0.0.1:{server.port}")
         path = os.path.join(self.folder, "conf")
         with open(path, "w", encoding="utf-8") as f:
@@ -64,11 +64,11 @@ class Balancer:
                 "        proxy_set_header Connection $http_connection;\n"
                 "        proxy_read_timeout 90s;\n    }\n}\n}\n")
 
-    def wait(self, ring):
+    def wait(self, cluster):
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                if ring._status(self.port) == 200:
+                if cluster._status(self.port) == 200:
                     return
             except OSError:
                 pass
@@ -82,7 +82,7 @@ class Balancer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Listening(Ring):
+class Listening(Cluster):
     """A node that is restarted has the same address."""
 
     ports = None
@@ -95,28 +95,28 @@ class Listening(Ring):
 
 def run_behind_balancer(name, executable):
     broker = Broker()
-    with Listening(executable, nodes=NODES, people=people(SESSIONS), bus=broker.url) as ring:
-        ring.wait_metric("guildhall_nats_connected", 1)
-        balancer = Balancer(name, ring)
+    with Listening(executable, nodes=NODES, people=people(SESSIONS), bus=broker.url) as cluster:
+        cluster.wait_metric("guildhall_nats_connected", 1)
+        balancer = Balancer(name, cluster)
         try:
-            balancer.wait(ring)
-            _, channel = place_of(ring.client(1, ring.tokens[0]))
-            sessions = [Lasting(lambda: [balancer.port], token) for token in ring.tokens]
-            pens = [Pen(lambda: balancer.port, token, channel, f"w{i}")
-                    for i, token in enumerate(ring.tokens[:4])]
+            balancer.wait(cluster)
+            _, channel = guild_and_channel_of(cluster.client(1, cluster.tokens[0]))
+            sessions = [ResumingClient(lambda: [balancer.port], token) for token in cluster.tokens]
+            writers = [MessageWriter(lambda: balancer.port, token, channel, f"w{i}")
+                       for i, token in enumerate(cluster.tokens[:4])]
             time.sleep(0.3)
-            spread = [ring.metric(n, "guildhall_sessions") for n in ring.servers]
+            spread = [cluster.metric(n, "guildhall_sessions") for n in cluster.servers]
             print(f"sessions per node: {spread}")
             expect(all(spread), "the load balancer does not distribute the sessions")
             for turn in range(KILLS):
                 node = 1 + turn % NODES
-                ring.servers[node].kill()
+                cluster.servers[node].kill()
                 time.sleep(1)
-                ring.start(node)
+                cluster.start(node)
                 for session in sessions:
                     session.wait(lambda s=session: not s.lost_at and s.session_id, "coming back")
-            ring.wait_ready()
-            settle(sessions, pens, lambda: ring.client(1, ring.tokens[0]), channel)
+            cluster.wait_ready()
+            finish_and_check(sessions, writers, lambda: cluster.client(1, cluster.tokens[0]), channel)
         finally:
             balancer.stop()
     broker.kill()

@@ -21,14 +21,14 @@ PATIENCE = 120
 
 class Broker:
     """The broker can be killed and started again on the same port. The built-in implementation can
-    also drop messages (deaf), record them (seen) and inject them (publish)."""
+    also drop messages (drops_messages), record them (seen) and inject them (publish)."""
 
     def __init__(self, password=None, max_payload=1 << 20, stand_in=False, tls=None):
         self.password, self.max_payload, self.tls = password, max_payload, tls
         self.seen = None  # a list in which the built-in broker records forwarded messages
         self.executable = None if stand_in else shutil.which("nats-server")
         self.port = free_port()
-        self.child, self.listener, self.deaf = None, None, False
+        self.child, self.listener, self.drops_messages = None, None, False
         self.lock, self.clients = threading.Lock(), {}
         self.passed = 0
         self.start()
@@ -133,7 +133,7 @@ class Broker:
                     client.sendall(b"-ERR 'Maximum Payload Violation'\r\n")
                     return
                 payload = lines.read(int(size) + 2)
-                if not self.deaf:
+                if not self.drops_messages:
                     self._pass_on(client, subject, payload)
             elif word != "PONG":
                 client.sendall(b"-ERR 'Unknown Protocol Operation'\r\n")

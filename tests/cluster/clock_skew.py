@@ -7,15 +7,15 @@ import os
 import struct
 import time
 
-from cluster_nodes import PATIENCE, Ring, Session, Skip, expect, place_of
-from guarantees import LONG, check_heard, end_marked, finish, stored, write_everywhere
+from cluster_nodes import PATIENCE, Cluster, Session, Skip, expect, guild_and_channel_of
+from guarantees import LONG, check_received, wait_for_last_message, wait_for_writers, messages_in, write_everywhere
 from cases import run_cases
 from process import start_guildhall
 
 LEASE = 5  # seconds
 
 
-class Skewed(Ring):
+class ClusterWithWrongClocks(Cluster):
     """A cluster in which the clocks of the listed nodes are wrong."""
 
     def __init__(self, executable, seconds, wrong=(2,), **words):
@@ -29,7 +29,7 @@ class Skewed(Ring):
     def clock(self):
         return os.path.join(self.folder, "clock")
 
-    def turn(self, seconds):
+    def set_clock(self, seconds):
         with open(self.clock(), "r+b") as f:
             f.write(struct.pack("=q", int(seconds * 1e9)))
 
@@ -61,24 +61,24 @@ class Skewed(Ring):
 
 
 def run_with_clock_offset(executable, seconds):
-    with Skewed(executable, seconds, nodes=3) as ring:
-        ada, bob = ring.tokens
-        ring.wait_status(2, 503)
+    with ClusterWithWrongClocks(executable, seconds, nodes=3) as cluster:
+        ada, bob = cluster.tokens
+        cluster.wait_status(2, 503)
         for node in (1, 3):
-            ring.wait_status(node, 200)
-        ring.wait_offset(2, 250, abs(seconds) * 1000 + 100)
-        _, channel = place_of(ring.client(1, ada))
-        sessions = [Session(s.port, t) for s in ring.servers.values() for t in (ada, bob)]
+            cluster.wait_status(node, 200)
+        cluster.wait_offset(2, 250, abs(seconds) * 1000 + 100)
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
+        sessions = [Session(s.port, t) for s in cluster.servers.values() for t in (ada, bob)]
         began = time.monotonic()
-        acknowledged, unknown = finish(write_everywhere(ring, [1, 2, 3], [ada, bob], channel))
+        acknowledged, unknown = wait_for_writers(write_everywhere(cluster, [1, 2, 3], [ada, bob], channel))
         while time.monotonic() - began < LEASE + 1.5:
-            expect(ring.sql("select count(*) from nodes where state = 1") == "3",
+            expect(cluster.sql("select count(*) from nodes where state = 1") == "3",
                    "a node was declared dead")
             time.sleep(0.1)
-        end_marked(ring, 2, ada, channel, sessions)
-        kept = stored(ring.client(3, ada), channel)
-        check_heard(sessions, acknowledged, unknown, kept)
-        expect(ring.sql("select count(*) - count(distinct id) from messages") == "0",
+        wait_for_last_message(cluster, 2, ada, channel, sessions)
+        stored_messages = messages_in(cluster.client(3, ada), channel)
+        check_received(sessions, acknowledged, unknown, stored_messages)
+        expect(cluster.sql("select count(*) - count(distinct id) from messages") == "0",
                "an id was generated twice")
         for session in sessions:
             session.close()
@@ -98,10 +98,10 @@ def node_with_a_clock_an_hour_ahead_is_unready_and_harmless(executable):
 
 def nodes_that_agree_are_ready_despite_a_wrong_database_clock(executable):
     """Simulates a wrong clock of the database: all nodes agree with each other."""
-    with Skewed(executable, 5, wrong=(1, 2), nodes=2) as ring:
-        ring.wait_ready()
-        for node in ring.servers:
-            ring.wait_offset(node, 4000, 5100)
+    with ClusterWithWrongClocks(executable, 5, wrong=(1, 2), nodes=2) as cluster:
+        cluster.wait_ready()
+        for node in cluster.servers:
+            cluster.wait_offset(node, 4000, 5100)
 
 
 if __name__ == "__main__":

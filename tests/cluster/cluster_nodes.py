@@ -17,13 +17,13 @@ sys.path[:0] = [os.path.join(HERE, "..", "..", "bench"), os.path.join(HERE, ".."
 from cases import Skip, expect  # noqa: E402
 from delayed_link import DelayedLink  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
-from sessions import PLAIN, Wire  # noqa: E402
+from sessions import GATEWAY_PATH, Wire  # noqa: E402
 from voice import guild_with, import_world  # noqa: E402
 
 PATIENCE = 60  # time limit in seconds for operations that take milliseconds
 
 
-class Ring:
+class Cluster:
     """A cluster of nodes with its own schema and a shared data folder. With delay_ms the nodes, but
     not sql(), reach PostgreSQL through a link with that delay in each direction."""
 
@@ -34,13 +34,13 @@ class Ring:
         self.database = os.environ.get("GUILDHALL_TEST_POSTGRES")
         if not self.database or not shutil.which("psql"):
             raise Skip("PostgreSQL is not available (run this with scripts/with-postgres)")
-        Ring.count += 1
+        Cluster.count += 1
         self.executable, self.flags, self.bus = executable, list(flags), bus
-        self.schema = f"ring_{os.getpid()}_{Ring.count}"
+        self.schema = f"cluster_{os.getpid()}_{Cluster.count}"
         self.link = DelayedLink(self.database, delay_ms) if delay_ms else None
         database = self.link.database if self.link else self.database
         self.store = f"{database} options=-csearch_path={self.schema}"
-        self.folder = tempfile.mkdtemp(prefix="guildhall-ring.")
+        self.folder = tempfile.mkdtemp(prefix="guildhall-cluster.")
         self.servers = {}
         self.sql(f"create schema {self.schema}")
         world = world or {"users": [{"username": name} for name in people],
@@ -131,7 +131,7 @@ class Ring:
                 expect(time.monotonic() < deadline, f"{name} of node {node} is not {value}")
                 time.sleep(0.02)
 
-    def order(self, node, *words):
+    def run_operator_command(self, node, *words):
         """Runs an operator command on a node and returns its output."""
         done = subprocess.run([self.executable, *words, "--node", str(node), "--data",
                                os.path.join(self.folder, "data"), "--store", self.store],
@@ -148,7 +148,7 @@ class Session:
     """A gateway session whose thread records all events with their sequence numbers."""
 
     def __init__(self, port, token, intents=(1 << 29) - 1):
-        self.wire = Wire(port, PLAIN, token, intents)
+        self.wire = Wire(port, GATEWAY_PATH, token, intents)
         self.ready = json.loads(self.wire.ready[self.wire.ready.index(b"{"):])["d"]
         self.events, self.ended, self.sequence = [], None, 1
         self.changed = threading.Condition()
@@ -170,14 +170,14 @@ class Session:
                         self.sequence += 1
                         if message["s"] != self.sequence:
                             raise Failed(f"number {message['s']} after {self.sequence - 1}")
-                        self.note(message["t"], message["d"])
+                        self.record(message["t"], message["d"])
                     self.changed.notify_all()
         except (Failed, OSError, ValueError) as error:
             with self.changed:
                 self.ended = str(error)
                 self.changed.notify_all()
 
-    def note(self, name, data):
+    def record(self, name, data):
         self.events.append((name, data))
 
     def wait(self, true, words):
@@ -215,7 +215,7 @@ class Session:
         self.wire.close()
 
 
-def place_of(client):
+def guild_and_channel_of(client):
     """Returns the only guild and its first text channel."""
     _, guilds = client.call("GET", "/users/@me/guilds")
     _, channels = client.call("GET", f"/guilds/{guilds[0]['id']}/channels")
@@ -223,4 +223,4 @@ def place_of(client):
     return guilds[0]["id"], text[0]
 
 
-__all__ = ["Client", "Failed", "PATIENCE", "Ring", "Session", "Skip", "expect", "place_of"]
+__all__ = ["Client", "Cluster", "Failed", "PATIENCE", "Session", "Skip", "expect", "guild_and_channel_of"]

@@ -10,11 +10,11 @@ import tempfile
 import time
 
 from database_restarts import OwnDatabase, SESSIONS, as_owner_of
-from killed_nodes import settle
-from session_moves import Scene
-from resuming_client import Lasting
+from killed_nodes import finish_and_check
+from session_moves import LoadTest
+from resuming_client import ResumingClient
 from server_restart import LONG
-from cluster_nodes import PATIENCE, Failed, Ring, Session, Skip, expect, place_of
+from cluster_nodes import PATIENCE, Failed, Cluster, Session, Skip, expect, guild_and_channel_of
 from cases import run_cases
 
 TOOLS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:]
@@ -25,9 +25,9 @@ class Standby:
 
     def __init__(self, where):
         self.where = dict(word.split("=", 1) for word in where.split())
-        self.first = os.path.join(self.where["host"], "data")
-        owner = os.stat(self.first)
-        self.as_owner = as_owner_of(self.first)
+        self.primary_folder = os.path.join(self.where["host"], "data")
+        owner = os.stat(self.primary_folder)
+        self.as_owner = as_owner_of(self.primary_folder)
         self.folder = tempfile.mkdtemp(prefix="guildhall-standby.")
         os.chown(self.folder, owner.st_uid, owner.st_gid)
         os.chmod(self.folder, 0o711)
@@ -48,7 +48,7 @@ class Standby:
         if done.returncode:
             raise Failed(f"{tool}: {done.stderr}")
 
-    def both(self):
+    def connection_to_both(self):
         """Returns the connection string with both servers, for the writable one."""
         return (f"host={self.where['host']},{self.folder} dbname={self.where['dbname']} "
                 f"user={self.where['user']} target_session_attrs=read-write")
@@ -81,7 +81,7 @@ class Standby:
 
     def take_over(self):
         """Kills the primary immediately and promotes the standby."""
-        self.run("pg_ctl", "-D", self.first, "-m", "immediate", "-s", "-w", "stop")
+        self.run("pg_ctl", "-D", self.primary_folder, "-m", "immediate", "-s", "-w", "stop")
         self.run("pg_ctl", "-D", self.data, "-s", "-w", "promote")
 
     def close(self):
@@ -93,24 +93,24 @@ class Standby:
 
 
 def fail_over(executable, standby):
-    scene = Scene(executable, 2, "poll", count=SESSIONS)
-    with scene.ring as ring:
+    test = LoadTest(executable, 2, "poll", count=SESSIONS)
+    with test.cluster as cluster:
         began = time.monotonic()
-        while not all(pen.acknowledged for pen in scene.pens) or time.monotonic() - began < 1:
+        while not all(writer.acknowledged for writer in test.writers) or time.monotonic() - began < 1:
             expect(time.monotonic() - began < PATIENCE, "nothing was written before the failover")
             time.sleep(0.02)
-        written = [len(pen.acknowledged) for pen in scene.pens]
+        written = [len(writer.acknowledged) for writer in test.writers]
         standby.take_over()
         began = time.monotonic()
-        while any(len(pen.acknowledged) < before + 5 and not pen.trouble
-                  for pen, before in zip(scene.pens, written)):
+        while any(len(writer.acknowledged) < before + 5 and not writer.error
+                  for writer, before in zip(test.writers, written)):
             expect(time.monotonic() - began < PATIENCE, "nothing can be written after the failover")
             time.sleep(0.02)
         print(f"all writers continued {time.monotonic() - began:.1f} s after the standby took over")
-        ring.wait_ready()
-        settle(scene.sessions, scene.pens, lambda: ring.client(1, ring.tokens[0]), scene.channel,
-               quick=False)
-        expect(not any(s.anew for s in scene.sessions), "a session had to identify again")
+        cluster.wait_ready()
+        finish_and_check(test.sessions, test.writers, lambda: cluster.client(1, cluster.tokens[0]), test.channel,
+                         quick=False)
+        expect(not any(s.identified_again for s in test.sessions), "a session had to identify again")
 
 
 def promoted_standby_has_all_acknowledged_writes(executable):
@@ -120,7 +120,7 @@ def promoted_standby_has_all_acknowledged_writes(executable):
         standby = Standby(os.environ[OwnDatabase.name])
         try:
             standby.wait_synchronous()
-            os.environ[OwnDatabase.name] = standby.both()
+            os.environ[OwnDatabase.name] = standby.connection_to_both()
             fail_over(executable, standby)
         finally:
             standby.close()
@@ -130,39 +130,39 @@ GONE_BACK = "the database lost the committed event"
 
 
 def lose_rows(executable, standby):
-    ring = Ring(executable, nodes=2)
-    with ring:
-        ada, bob = ring.tokens
-        _, channel = place_of(ring.client(1, ada))
-        session = Lasting(lambda: [s.port for s in ring.servers.values()
-                                   if s.child.poll() is None], bob)
-        write(ring, 1, channel, "kept")
+    cluster = Cluster(executable, nodes=2)
+    with cluster:
+        ada, bob = cluster.tokens
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
+        session = ResumingClient(lambda: [s.port for s in cluster.servers.values()
+                                          if s.child.poll() is None], bob)
+        write(cluster, 1, channel, "kept")
         session.wait_for("kept")
         standby.stop_following()
-        witnesses = [Session(server.port, ada) for server in ring.servers.values()]
-        write(ring, 2, channel, "lost")
+        witnesses = [Session(server.port, ada) for server in cluster.servers.values()]
+        write(cluster, 2, channel, "lost")
         session.wait_for("lost")
         for witness in witnesses:  # a node that has not published the event may continue
             witness.wait(lambda _, w=witness: "lost" in [d.get("content") for _, d in w.events], "lost")
         standby.take_over()
-        for server in ring.servers.values():
+        for server in cluster.servers.values():
             deadline = time.monotonic() + PATIENCE
             while server.child.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.05)
-            said = os.pread(server.log.fileno(), 1 << 24, 0).decode(errors="replace")
-            expect(server.child.poll() is not None and GONE_BACK in said,
-                   f"a node does not stop, or for another reason: {said[-500:]}")
-        for node in ring.servers:
-            ring.start(node)
-        session.wait(lambda: session.anew == 1 and session.session_id, "READY anew")
+            log = os.pread(server.log.fileno(), 1 << 24, 0).decode(errors="replace")
+            expect(server.child.poll() is not None and GONE_BACK in log,
+                   f"a node does not stop, or for another reason: {log[-500:]}")
+        for node in cluster.servers:
+            cluster.start(node)
+        session.wait(lambda: session.identified_again == 1 and session.session_id, "READY of a new session")
         expect(session.resumed == 0, "the session was resumed although events were lost")
-        write(ring, 1, channel, "after")
+        write(cluster, 1, channel, "after")
         session.wait_for("after")
         session.close()
 
 
-def write(ring, node, channel, text):
-    status, answer = ring.client(node, ring.tokens[0]).call(
+def write(cluster, node, channel, text):
+    status, answer = cluster.client(node, cluster.tokens[0]).call(
         "POST", f"/channels/{channel}/messages", {"content": text})
     expect(status == 200, f"{text}: {status} {answer}")
 
@@ -173,7 +173,7 @@ def promoted_standby_with_missing_events_is_detected(executable):
     with OwnDatabase():
         standby = Standby(os.environ[OwnDatabase.name])
         try:
-            os.environ[OwnDatabase.name] = standby.both()
+            os.environ[OwnDatabase.name] = standby.connection_to_both()
             lose_rows(executable, standby)
         finally:
             standby.close()

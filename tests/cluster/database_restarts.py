@@ -7,12 +7,12 @@ import subprocess
 import time
 
 from broker import Broker
-from killed_nodes import settle
-from session_moves import Scene
+from killed_nodes import finish_and_check
+from session_moves import LoadTest
 from cluster_nodes import HERE, PATIENCE, Failed, Skip, expect
-from server_restart import LONG, Pen
+from server_restart import LONG, MessageWriter
 from cases import run_cases
-from disk_images import Place
+from disk_images import TestResources
 
 WITH_POSTGRES = os.path.join(HERE, "..", "..", "scripts", "with-postgres")
 RESTARTS = 10 if LONG else 2
@@ -48,8 +48,8 @@ class OwnDatabase:
         self.env = {**os.environ, **({"TMPDIR": folder} if folder else {})}
 
     def __enter__(self):
-        self.others = os.environ.get(self.name)
-        if not self.others:
+        self.previous = os.environ.get(self.name)
+        if not self.previous:
             raise Skip("PostgreSQL is not available (run this with scripts/with-postgres)")
         self.child = subprocess.Popen([WITH_POSTGRES, "sh", "-c",
                                        f'echo "${self.name}"; exec cat >/dev/null'],
@@ -58,33 +58,33 @@ class OwnDatabase:
         os.environ[self.name] = self.child.stdout.readline().strip()
 
     def __exit__(self, *error):
-        os.environ[self.name] = self.others
+        os.environ[self.name] = self.previous
         self.child.stdin.close()
         self.child.wait(PATIENCE)
 
 
 def restart_under_load(executable, bus, nodes):
     with OwnDatabase():
-        restart_scene(executable, bus, nodes)
+        run_restarts(executable, bus, nodes)
 
 
-def restart_scene(executable, bus, nodes):
-    scene = Scene(executable, nodes, bus, count=SESSIONS)
-    with scene.ring as ring:
+def run_restarts(executable, bus, nodes):
+    test = LoadTest(executable, nodes, bus, count=SESSIONS)
+    with test.cluster as cluster:
         pauses = []
         for _ in range(RESTARTS):
             time.sleep(0.3)
-            written = [len(pen.acknowledged) for pen in scene.pens]
-            restart_database(ring.database)
+            written = [len(writer.acknowledged) for writer in test.writers]
+            restart_database(cluster.database)
             began = time.monotonic()
-            while any(len(pen.acknowledged) < before + 5 and not pen.trouble
-                      for pen, before in zip(scene.pens, written)):
+            while any(len(writer.acknowledged) < before + 5 and not writer.error
+                      for writer, before in zip(test.writers, written)):
                 expect(time.monotonic() - began < PATIENCE, "nothing can be written after the restart")
                 time.sleep(0.02)
             pauses.append(time.monotonic() - began)
-        ring.wait_ready()
-        settle(scene.sessions, scene.pens, lambda: ring.client(1, ring.tokens[0]), scene.channel)
-        expect(not any(s.anew for s in scene.sessions), "a session had to identify again")
+        cluster.wait_ready()
+        finish_and_check(test.sessions, test.writers, lambda: cluster.client(1, cluster.tokens[0]), test.channel)
+        expect(not any(s.identified_again for s in test.sessions), "a session had to identify again")
         print(f"{RESTARTS} restarts; all writers continued at most {max(pauses):.1f} s after the database was back")
 
 
@@ -98,54 +98,54 @@ def database_restart_with_nats_loses_no_events(executable):
     broker.kill()
 
 
-class Stubborn(Pen):
+class WriterDespiteFullDisk(MessageWriter):
     """A writer that continues after refusals because of a full disk."""
 
     refused = 0
 
     def run(self):
-        while not self.ending:
+        while not self.stop_requested:
             super().run()
-            if not self.trouble or not self.trouble.startswith("507"):
+            if not self.error or not self.error.startswith("507"):
                 return
             self.refused += 1
-            self.name_, self.trouble = f"{self.name_}'", None
+            self.name_, self.error = f"{self.name_}'", None
 
 
 def full_disk_of_the_database_loses_no_events(executable):
     """Writes are refused until there is space again; acknowledged writes remain."""
-    with Place() as place:
-        disk = place.disk("database", megabytes=320)
-        os.chmod(place.folder, 0o711)
+    with TestResources() as resources:
+        disk = resources.disk("database", megabytes=320)
+        os.chmod(resources.folder, 0o711)
         os.chmod(disk.folder, 0o777)
         with OwnDatabase(disk.folder):
-            scene = Scene(executable, 2, "poll", count=SESSIONS, pen=Stubborn)
-            with scene.ring as ring:
+            test = LoadTest(executable, 2, "poll", count=SESSIONS, writer_class=WriterDespiteFullDisk)
+            with test.cluster as cluster:
                 time.sleep(0.3)
                 ballast = disk.fill()
                 began = time.monotonic()
-                while not any(pen.refused for pen in scene.pens) and alive(ring.database):
+                while not any(writer.refused for writer in test.writers) and is_database_running(cluster.database):
                     expect(time.monotonic() - began < PATIENCE, "the disk does not fill up")
                     time.sleep(0.05)
-                words = "refused writes" if alive(ring.database) else "stopped"
+                words = "refused writes" if is_database_running(cluster.database) else "stopped"
                 os.unlink(ballast)
-                if not alive(ring.database):
-                    restart_database(ring.database)
-                written = [len(pen.acknowledged) for pen in scene.pens]
+                if not is_database_running(cluster.database):
+                    restart_database(cluster.database)
+                written = [len(writer.acknowledged) for writer in test.writers]
                 began = time.monotonic()
-                while any(len(pen.acknowledged) < before + 5 and not pen.trouble
-                          for pen, before in zip(scene.pens, written)):
+                while any(len(writer.acknowledged) < before + 5 and not writer.error
+                          for writer, before in zip(test.writers, written)):
                     expect(time.monotonic() - began < PATIENCE, "nothing can be written after the restart")
                     time.sleep(0.02)
                 print(f"PostgreSQL {words}; all writers continued {time.monotonic() - began:.1f} s after "
                       "there was space")
-                ring.wait_ready()
-                settle(scene.sessions, scene.pens, lambda: ring.client(1, ring.tokens[0]),
-                       scene.channel, quick=False)
-                expect(not any(s.anew for s in scene.sessions), "a session had to identify again")
+                cluster.wait_ready()
+                finish_and_check(test.sessions, test.writers, lambda: cluster.client(1, cluster.tokens[0]),
+                                 test.channel, quick=False)
+                expect(not any(s.identified_again for s in test.sessions), "a session had to identify again")
 
 
-def alive(where):
+def is_database_running(where):
     return subprocess.run(["psql", "-qAtX", "-c", "select 1", where], capture_output=True,
                           check=False).returncode == 0
 

@@ -9,12 +9,12 @@ import threading
 import time
 
 from broker import Broker
-from cluster_nodes import PATIENCE, Ring, Session, expect, place_of
+from cluster_nodes import PATIENCE, Cluster, Session, expect, guild_and_channel_of
 from cases import run_cases
 from process import register
-from resuming_client import Lasting
+from resuming_client import ResumingClient
 from server_restart import LONG
-from session_moves import move_about
+from session_moves import move_sessions
 from voice import guild_with
 
 FAULT = "GUILDHALL_TEST_FAULT"
@@ -40,22 +40,22 @@ def fault(*names):
 
 
 @contextlib.contextmanager
-def cluster(executable, nodes=3, world=None, by_address=True, polls=False):
+def start_cluster(executable, nodes=3, world=None, by_address=True, polls=False):
     """A cluster whose nodes send log entries by address, or that poll."""
     if polls:
-        with Ring(executable, nodes=nodes, world=world or WORLD) as ring:
-            yield ring
+        with Cluster(executable, nodes=nodes, world=world or WORLD) as cluster:
+            yield cluster
         return
     broker = Broker()
-    with Ring(executable, nodes=nodes, bus=broker.url, world=world or WORLD) as ring:
-        ring.wait_metric("guildhall_nats_connected", 1)
-        ring.wait_metric("guildhall_nats_sends_by_address", int(by_address))
-        yield ring
+    with Cluster(executable, nodes=nodes, bus=broker.url, world=world or WORLD) as cluster:
+        cluster.wait_metric("guildhall_nats_connected", 1)
+        cluster.wait_metric("guildhall_nats_sends_by_address", int(by_address))
+        yield cluster
     broker.kill()
 
 
-def post(ring, channel, count, token, node=1, words=WORDS):
-    client = ring.client(node, token)
+def post(cluster, channel, count, token, node=1, words=WORDS):
+    client = cluster.client(node, token)
     for number in range(count):
         status, answer = client.call("POST", f"/channels/{channel}/messages",
                                      {"content": f"{number} {words}"})
@@ -66,26 +66,26 @@ def wait_for_count(session, count):
     session.wait(lambda events: sum(t == "MESSAGE_CREATE" for t, _ in events) >= count, "the messages")
 
 
-def wait_for_positions(ring):
+def wait_for_positions(cluster):
     """Waits until all nodes have reached the same position of the log."""
     deadline = time.monotonic() + PATIENCE
-    while len({ring.metric(node, "guildhall_log_position") for node in ring.servers}) > 1:
+    while len({cluster.metric(node, "guildhall_log_position") for node in cluster.servers}) > 1:
         expect(time.monotonic() < deadline, "a node does not reach the position of the others")
         time.sleep(0.02)
 
 
 def nodes_without_sessions_receive_no_entries(executable):
-    with cluster(executable) as ring:
-        ada, bob, cyd = ring.tokens
-        _, channel = place_of(ring.client(1, ada))
-        sessions = [Session(ring.servers[1].port, ada), Session(ring.servers[2].port, bob)]
-        before = {name: [ring.metric(node, name) for node in (1, 2, 3)]
+    with start_cluster(executable) as cluster:
+        ada, bob, cyd = cluster.tokens
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
+        sessions = [Session(cluster.servers[1].port, ada), Session(cluster.servers[2].port, bob)]
+        before = {name: [cluster.metric(node, name) for node in (1, 2, 3)]
                   for name in (BYTES, PASSED, "guildhall_log_read_total")}
-        post(ring, channel, 50, ada)
+        post(cluster, channel, 50, ada)
         for session in sessions:
             wait_for_count(session, 50)
-        wait_for_positions(ring)
-        got = {name: [ring.metric(node, name) - before[name][node - 1] for node in (1, 2, 3)]
+        wait_for_positions(cluster)
+        got = {name: [cluster.metric(node, name) - before[name][node - 1] for node in (1, 2, 3)]
                for name in before}
         print(got)
         expect(got[BYTES][1] >= 50 * len(WORDS), f"the node of a member received {got[BYTES][1]} bytes")
@@ -94,40 +94,40 @@ def nodes_without_sessions_receive_no_entries(executable):
         read = got["guildhall_log_read_total"][2]
         expect(got[PASSED][2] > 0 and got[PASSED][2] + read >= 50 and got[PASSED][1] == 0, str(got))
         # A session of another guild does not change that; a session of the guild does, at once.
-        other = Session(ring.servers[3].port, cyd)
-        third = Session(ring.servers[3].port, bob)
-        post(ring, channel, 20, ada)
+        other = Session(cluster.servers[3].port, cyd)
+        third = Session(cluster.servers[3].port, bob)
+        post(cluster, channel, 20, ada)
         wait_for_count(third, 20)
         expect(not other.contents(), "a session received messages of another guild")
-        expect(ring.metric(3, BYTES) - before[BYTES][2] >= 19 * len(WORDS), "entries were not sent to the node")
+        expect(cluster.metric(3, BYTES) - before[BYTES][2] >= 19 * len(WORDS), "entries were not sent to the node")
         for session in (*sessions, other, third):
             session.close()
 
 
 class Writer(threading.Thread):
-    """Posts messages through nodes 1 and 2 in turn until it is told to end."""
+    """Posts messages through nodes 1 and 2 in turn until end() is called."""
 
-    def __init__(self, ring, channel, token):
+    def __init__(self, cluster, channel, token):
         super().__init__(daemon=True)
-        self.ring, self.channel, self.token = ring, channel, token
-        self.ending, self.trouble, self.count = False, None, 0
+        self.cluster, self.channel, self.token = cluster, channel, token
+        self.stop_requested, self.error, self.count = False, None, 0
         self.start()
 
     def run(self):
-        clients = [self.ring.client(node, self.token) for node in (1, 2)]
-        while not self.ending:
+        clients = [self.cluster.client(node, self.token) for node in (1, 2)]
+        while not self.stop_requested:
             status, answer = clients[self.count % 2].call(
                 "POST", f"/channels/{self.channel}/messages", {"content": f"{self.count}"})
             if status != 200:
-                self.trouble = f"{status} {answer}"
+                self.error = f"{status} {answer}"
                 return
             self.count += 1
             time.sleep(0.002)
 
     def end(self):
-        self.ending = True
+        self.stop_requested = True
         self.join(PATIENCE)
-        expect(not self.trouble, f"a writer: {self.trouble}")
+        expect(not self.error, f"a writer: {self.error}")
 
 
 def last_message_id(guilds, channel):
@@ -151,40 +151,40 @@ def wait_for_the_end(*sessions):
                                         for t, d in events), "the end")
 
 
-def messages_of(ring, channel, token):
+def messages_of(cluster, channel, token):
     """Returns ids and contents of all messages of a channel, oldest first."""
-    client, everything, last = ring.client(1, token), [], 1
+    client, all_messages, last = cluster.client(1, token), [], 1
     while True:
         status, page = client.call("GET", f"/channels/{channel}/messages?limit=100&after={last}")
         expect(status == 200, f"messages: {status}")
-        everything += sorted((int(m["id"]), m["content"]) for m in page)
+        all_messages += sorted((int(m["id"]), m["content"]) for m in page)
         if len(page) < 100:
-            return everything
-        last = everything[-1][0]
+            return all_messages
+        last = all_messages[-1][0]
 
 
 def polling_nodes_read_only_entries_of_their_sessions(executable):
     read, rows = "guildhall_log_read_bytes_total", "guildhall_log_read_total"
-    with cluster(executable, polls=True) as ring:
-        ada, bob, cyd = ring.tokens
-        _, channel = place_of(ring.client(1, ada))
-        sessions = [Session(ring.servers[node].port, token) for node, token in ((1, ada), (2, bob), (3, cyd))]
-        wait_for_positions(ring)
-        before = {name: [ring.metric(node, name) for node in (1, 2, 3)] for name in (read, rows, PASSED)}
-        post(ring, channel, 50, ada)
+    with start_cluster(executable, polls=True) as cluster:
+        ada, bob, cyd = cluster.tokens
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
+        sessions = [Session(cluster.servers[node].port, token) for node, token in ((1, ada), (2, bob), (3, cyd))]
+        wait_for_positions(cluster)
+        before = {name: [cluster.metric(node, name) for node in (1, 2, 3)] for name in (read, rows, PASSED)}
+        post(cluster, channel, 50, ada)
         for session in sessions[:2]:
             wait_for_count(session, 50)
-        wait_for_positions(ring)
-        got = {name: [ring.metric(node, name) - before[name][node - 1] for node in (1, 2, 3)] for name in before}
+        wait_for_positions(cluster)
+        got = {name: [cluster.metric(node, name) - before[name][node - 1] for node in (1, 2, 3)] for name in before}
         print(got)
         expect(got[read][1] >= 50 * len(WORDS), f"the node of a member read {got[read][1]} bytes")
         expect(got[rows][2] >= 50 and got[PASSED][2] >= 50, "a node does not know all positions")
         expect(got[read][2] < 50 * len(WORDS) / 10, f"a node without sessions of the guild read {got[read][2]} bytes")
         expect(not sessions[2].contents(), "a session received messages of another guild")
-        third = Session(ring.servers[3].port, bob)
-        post(ring, channel, 20, ada)
+        third = Session(cluster.servers[3].port, bob)
+        post(cluster, channel, 20, ada)
         wait_for_count(third, 20)
-        expect(ring.metric(3, read) - before[read][2] >= 20 * len(WORDS), "a node did not read what a session needs")
+        expect(cluster.metric(3, read) - before[read][2] >= 20 * len(WORDS), "a node did not read what a session needs")
         for session in (*sessions, third):
             session.close()
 
@@ -194,24 +194,24 @@ def session_that_starts_while_events_flow_misses_none(executable, polls=False):
     people = [f"user{number}" for number in range(STARTS)]
     world = {"users": [{"username": name} for name in ("ada", *people)],
              "guilds": [guild_with(f"Hall of {name}", "ada", [name]) for name in people]}
-    with cluster(executable, world=world, polls=polls) as ring:
-        ada = ring.tokens[0]
+    with start_cluster(executable, world=world, polls=polls) as cluster:
+        ada = cluster.tokens[0]
         counts = []
-        for token in ring.tokens[1:]:
-            _, channel = place_of(ring.client(1, token))
-            writer = Writer(ring, channel, ada)
-            session = Session(ring.servers[3].port, token)
+        for token in cluster.tokens[1:]:
+            _, channel = guild_and_channel_of(cluster.client(1, token))
+            writer = Writer(cluster, channel, ada)
+            session = Session(cluster.servers[3].port, token)
             after = last_message_id(session.ready["guilds"], channel)
             wait_for_count(session, 5)
             writer.end()
-            post(ring, channel, 1, ada, words="the end")
+            post(cluster, channel, 1, ada, words="the end")
             wait_for_the_end(session)
-            everything = messages_of(ring, channel, ada)
-            check_complete(session, after, everything)
-            counts.append(len(everything))
+            all_messages = messages_of(cluster, channel, ada)
+            check_complete(session, after, all_messages)
+            counts.append(len(all_messages))
             session.close()
         print(f"{sum(counts)} messages; entries read by loops: "
-              f"{ring.metric(3, 'guildhall_log_unread_entries_total')}")
+              f"{cluster.metric(3, 'guildhall_log_unread_entries_total')}")
 
 
 def session_that_starts_on_a_polling_node_misses_none(executable):
@@ -219,24 +219,24 @@ def session_that_starts_on_a_polling_node_misses_none(executable):
 
 
 def slow_session_start_misses_no_event(executable, polls=False):
-    """The read for READY takes half a second, so events of the guild are passed over meanwhile."""
+    """The read for READY takes half a second, so the node skips events of the guild until then."""
     with fault("late-looks"):
-        with cluster(executable, polls=polls) as ring:
-            ada, bob, _ = ring.tokens
-            _, channel = place_of(ring.client(1, ada))
-            watcher = Session(ring.servers[1].port, ada)
-            writer = Writer(ring, channel, ada)
+        with start_cluster(executable, polls=polls) as cluster:
+            ada, bob, _ = cluster.tokens
+            _, channel = guild_and_channel_of(cluster.client(1, ada))
+            watcher = Session(cluster.servers[1].port, ada)
+            writer = Writer(cluster, channel, ada)
             sessions = []
             for node in (3, 2, 3):
-                session = Session(ring.servers[node].port, bob)
+                session = Session(cluster.servers[node].port, bob)
                 sessions.append((session, last_message_id(session.ready["guilds"], channel)))
             writer.end()
-            post(ring, channel, 1, ada, words="the end")
+            post(cluster, channel, 1, ada, words="the end")
             wait_for_the_end(watcher, *(session for session, _ in sessions))
-            everything = messages_of(ring, channel, ada)
+            all_messages = messages_of(cluster, channel, ada)
             for session, after in sessions:
-                check_complete(session, after, everything)
-            read = ring.metric(3, "guildhall_log_unread_entries_total")
+                check_complete(session, after, all_messages)
+            read = cluster.metric(3, "guildhall_log_unread_entries_total")
             expect(read > 0, "no event was passed over while a session started")
             for session in (watcher, *(session for session, _ in sessions)):
                 session.close()
@@ -247,20 +247,20 @@ def slow_session_start_on_a_polling_node_misses_no_event(executable):
 
 
 def session_that_joins_a_guild_misses_no_event(executable, polls=False):
-    with cluster(executable, polls=polls) as ring:
-        ada = ring.tokens[0]
-        _, channel = place_of(ring.client(1, ada))
-        invite = ring.client(1, ada).call("POST", f"/channels/{channel}/invites", {})[1]["code"]
-        watcher = Session(ring.servers[1].port, ada)
-        guests = [register(ring.servers[1].port, f"guest{number}") for number in range(4)]
-        sessions = [Session(ring.servers[3].port, guest) for guest in guests]
-        writer = Writer(ring, channel, ada)
+    with start_cluster(executable, polls=polls) as cluster:
+        ada = cluster.tokens[0]
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
+        invite = cluster.client(1, ada).call("POST", f"/channels/{channel}/invites", {})[1]["code"]
+        watcher = Session(cluster.servers[1].port, ada)
+        guests = [register(cluster.servers[1].port, f"guest{number}") for number in range(4)]
+        sessions = [Session(cluster.servers[3].port, guest) for guest in guests]
+        writer = Writer(cluster, channel, ada)
         for guest, session in zip(guests, sessions):
-            status, _ = ring.client(2, guest).call("POST", f"/invites/{invite}", {})
+            status, _ = cluster.client(2, guest).call("POST", f"/invites/{invite}", {})
             expect(status == 200, f"joining: {status}")
             wait_for_count(session, 5)
         writer.end()
-        post(ring, channel, 1, ada, words="the end")
+        post(cluster, channel, 1, ada, words="the end")
         wait_for_the_end(watcher, *sessions)
         for guest, session in zip(guests, sessions):
             user = session.ready["user"]["id"]
@@ -282,7 +282,7 @@ def sessions_move_between_nodes_that_receive_addresses_only(executable):
     """Every log entry of other nodes is read by the loops that need it."""
     with fault("no-subscriptions"):
         broker = Broker()
-        move_about(executable, broker.url)
+        move_sessions(executable, broker.url)
         broker.kill()
 
 
@@ -293,28 +293,30 @@ def arriving_sessions_do_not_need_entries_of_others(executable):
     world = {"users": [{"username": name} for name in ("ada", *people)],
              "guilds": [guild_with("Hall", "ada"), guild_with("Cave", people[0], people[1:])]}
     with fault("late-looks"):
-        with cluster(executable, world=world) as ring:
-            ada, *tokens = ring.tokens
-            _, hall = place_of(ring.client(1, ada))
-            _, cave = place_of(ring.client(1, tokens[0]))
+        with start_cluster(executable, world=world) as cluster:
+            ada, *tokens = cluster.tokens
+            _, hall_channel = guild_and_channel_of(cluster.client(1, ada))
+            _, cave_channel = guild_and_channel_of(cluster.client(1, tokens[0]))
             node = [2]
-            sessions = [Lasting(lambda: [ring.servers[node[0]].port], token) for token in tokens]
+            sessions = [ResumingClient(lambda: [cluster.servers[node[0]].port], token) for token in tokens]
             deadline = time.monotonic() + PATIENCE
-            while int(ring.sql("select count(*) from session_homes")) < len(sessions):
+            while int(cluster.sql("select count(*) from session_homes")) < len(sessions):
                 expect(time.monotonic() < deadline, "not every session's owner was stored")
                 time.sleep(0.02)
-            writer, before = Writer(ring, hall, ada), {name: ring.metric(3, name) for name in (PASSED, UNREAD)}
+            writer = Writer(cluster, hall_channel, ada)
+            before = {name: cluster.metric(3, name) for name in (PASSED, UNREAD)}
             node[0] = 3
             for session in sessions:
                 session.lose()
             for session in sessions:
                 session.wait(lambda s=session: s.resumed, "RESUMED")
             writer.end()
-            post(ring, cave, 1, tokens[0], words="the end")
+            post(cluster, cave_channel, 1, tokens[0], words="the end")
             for session in sessions:
                 session.wait_for("0 the end")
-                expect(session.contents() == ["0 the end"] and not session.anew, "a session did not resume exactly")
-            got = {name: ring.metric(3, name) - before[name] for name in before}
+                expect(session.contents() == ["0 the end"] and not session.identified_again,
+                       "a session did not resume exactly")
+            got = {name: cluster.metric(3, name) - before[name] for name in before}
             print(got)
             expect(got[PASSED] > 20, "no events flowed while the sessions arrived")
             # The last message may be passed over before the subscription to its guild begins.
@@ -323,68 +325,68 @@ def arriving_sessions_do_not_need_entries_of_others(executable):
                 session.close()
 
 
-def restart(ring, node, *faults):
-    ring.servers[node].stop()
+def restart(cluster, node, *faults):
+    cluster.servers[node].stop()
     with fault(*faults):
-        ring.start(node)
-    ring.wait_ready()
+        cluster.start(node)
+    cluster.wait_ready()
 
 
 def nodes_of_an_older_version_receive_all_entries(executable):
-    """Nodes of a version without addresses get every entry through NATS, and nobody else sends by
-    address meanwhile."""
-    with cluster(executable) as ring:
-        ada, bob, _ = ring.tokens
-        _, channel = place_of(ring.client(1, ada))
-        watcher = Session(ring.servers[1].port, ada)
-        writer = Writer(ring, channel, ada)
-        restart(ring, 3, "no-addresses")
-        ring.wait_metric("guildhall_nats_sends_by_address", 0)
-        ring.wait_metric("guildhall_nats_connected", 1)
-        before = ring.metric(3, BYTES)
-        session = Session(ring.servers[3].port, bob)
+    """Nodes of a version without addresses get every entry through NATS, and no other node sends by
+    address while one of them runs."""
+    with start_cluster(executable) as cluster:
+        ada, bob, _ = cluster.tokens
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
+        watcher = Session(cluster.servers[1].port, ada)
+        writer = Writer(cluster, channel, ada)
+        restart(cluster, 3, "no-addresses")
+        cluster.wait_metric("guildhall_nats_sends_by_address", 0)
+        cluster.wait_metric("guildhall_nats_connected", 1)
+        before = cluster.metric(3, BYTES)
+        session = Session(cluster.servers[3].port, bob)
         after = last_message_id(session.ready["guilds"], channel)
         wait_for_count(session, 50)
-        expect(ring.metric(3, BYTES) > before, "an older node receives no entries through NATS")
+        expect(cluster.metric(3, BYTES) > before, "an older node receives no entries through NATS")
         writer.end()
-        post(ring, channel, 1, ada, words="the end")
+        post(cluster, channel, 1, ada, words="the end")
         wait_for_the_end(watcher, session)
-        check_complete(session, after, messages_of(ring, channel, ada))
+        check_complete(session, after, messages_of(cluster, channel, ada))
         session.close()
-        restart(ring, 3)
-        ring.wait_metric("guildhall_nats_sends_by_address", 1)
+        restart(cluster, 3)
+        cluster.wait_metric("guildhall_nats_sends_by_address", 1)
         watcher.close()
 
 
 def entries_are_read_while_nats_loses_messages(executable):
     """Without NATS entries are polled; afterwards they are sent by address again."""
     broker = Broker()
-    with Ring(executable, nodes=3, bus=broker.url, world=WORLD) as ring:
-        ring.wait_metric("guildhall_nats_sends_by_address", 1)
-        ada, bob, _ = ring.tokens
-        _, channel = place_of(ring.client(1, ada))
-        sessions = [Session(ring.servers[node].port, token) for node, token in ((1, ada), (2, bob))]
-        writer = Writer(ring, channel, ada)
+    with Cluster(executable, nodes=3, bus=broker.url, world=WORLD) as cluster:
+        cluster.wait_metric("guildhall_nats_sends_by_address", 1)
+        ada, bob, _ = cluster.tokens
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
+        sessions = [Session(cluster.servers[node].port, token) for node, token in ((1, ada), (2, bob))]
+        writer = Writer(cluster, channel, ada)
         for _ in range(3):
             time.sleep(0.2)
             broker.kill()
-            ring.wait_metric("guildhall_nats_connected", 0)
+            cluster.wait_metric("guildhall_nats_connected", 0)
             time.sleep(0.2)
             broker.start()
-            ring.wait_metric("guildhall_nats_connected", 1)
+            cluster.wait_metric("guildhall_nats_connected", 1)
         writer.end()
-        before = [ring.metric(node, BYTES) for node in (2, 3)]
-        post(ring, channel, 1, ada, words="the end")
+        before = [cluster.metric(node, BYTES) for node in (2, 3)]
+        post(cluster, channel, 1, ada, words="the end")
         wait_for_the_end(*sessions)
         expect(sessions[0].contents() == sessions[1].contents(), "sessions received different messages")
         expect(len(sessions[0].contents()) == writer.count + 1, "messages are missing")
-        wait_for_positions(ring)
+        wait_for_positions(cluster)
         # The subscriptions of a node are renewed with its connection.
         deadline = time.monotonic() + PATIENCE
-        while ring.metric(2, BYTES) == before[0]:
+        while cluster.metric(2, BYTES) == before[0]:
             expect(time.monotonic() < deadline, "the node of a member did not receive the entry")
             time.sleep(0.02)
-        expect(ring.metric(3, BYTES) == before[1], "a node without sessions received the entry")
+        expect(cluster.metric(3, BYTES) == before[1], "a node without sessions received the entry")
         for session in sessions:
             session.close()
     broker.kill()

@@ -11,14 +11,14 @@ import subprocess
 import time
 import zlib
 
-from cluster_nodes import PATIENCE, Ring, expect, place_of
+from cluster_nodes import PATIENCE, Cluster, expect, guild_and_channel_of
 from cases import run_cases
 from process import start_guildhall
 
 TOOL_PATIENCE = 300  # seconds: a move creates all tables
 
 
-class Apart(Ring):
+class ClusterWithSeparateFolders(Cluster):
     """Each node has its own data folder, with a copy of the key."""
 
     def folder_of(self, node):
@@ -32,7 +32,7 @@ class Apart(Ring):
                                              *self.command(node))
 
 
-def ask(port, path, headers=None):
+def get(port, path, headers=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", path, headers=headers or {})
     answer = connection.getresponse()
@@ -78,48 +78,48 @@ def wait_until(true, words):
 
 
 def files_in_the_database_are_served_by_every_node(executable):
-    with Apart(executable, flags=("--blobs", "postgres")) as ring:
-        ada = ring.tokens[0]
-        _, channel = place_of(ring.client(1, ada))
+    with ClusterWithSeparateFolders(executable, flags=("--blobs", "postgres")) as cluster:
+        ada = cluster.tokens[0]
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
         content = bytes(i * 7 & 255 for i in range(700_000))
-        message, path = upload(ring.servers[1].port, ada, channel, content)
-        expect(ask(ring.servers[2].port, path) == (200, content), "the file of the other node is not served")
-        status, piece = ask(ring.servers[2].port, path, {"Range": "bytes=300000-300099"})
+        message, path = upload(cluster.servers[1].port, ada, channel, content)
+        expect(get(cluster.servers[2].port, path) == (200, content), "the file of the other node is not served")
+        status, piece = get(cluster.servers[2].port, path, {"Range": "bytes=300000-300099"})
         expect((status, piece) == (206, content[300000:300100]), f"a range request got {status}")
-        wait_until(lambda: ring.sql("select bool_and(settled) from blobs") == "t",
+        wait_until(lambda: cluster.sql("select bool_and(settled) from blobs") == "t",
                    "the file is not confirmed")
-        expect(ring.sql("select count(*) from blob_parts") == "3", "the file does not have three parts")
-        image_is_read_in_the_background(ring, ada)
-        node_with_files_in_its_folder_is_refused(ring)
-        backup_and_move_include_the_files(ring, content)
-        status, _ = ring.client(2, ada).call("DELETE", f"/channels/{channel}/messages/{message}")
+        expect(cluster.sql("select count(*) from blob_parts") == "3", "the file does not have three parts")
+        image_is_read_in_the_background(cluster, ada)
+        node_with_files_in_its_folder_is_refused(cluster)
+        backup_and_move_include_the_files(cluster, content)
+        status, _ = cluster.client(2, ada).call("DELETE", f"/channels/{channel}/messages/{message}")
         expect(status == 204, "deleting the message")
-        wait_until(lambda: ring.sql("select count(*) from blob_parts") == "1", "the file was not deleted")
-        expect(ask(ring.servers[1].port, path)[0] == 404, "the deleted file is still served")
+        wait_until(lambda: cluster.sql("select count(*) from blob_parts") == "1", "the file was not deleted")
+        expect(get(cluster.servers[1].port, path)[0] == 404, "the deleted file is still served")
 
 
-def image_is_read_in_the_background(ring, ada):
+def image_is_read_in_the_background(cluster, ada):
     png, url = picture()
-    status, user = ring.client(1, ada).call("PATCH", "/users/@me", {"avatar": url})
+    status, user = cluster.client(1, ada).call("PATCH", "/users/@me", {"avatar": url})
     expect(status == 200, f"avatar: {status} {user}")
     path = f"/avatars/{user['id']}/{user['avatar']}.png"
     for node in (2, 1, 2):
-        expect(ask(ring.servers[node].port, path) == (200, png), f"node {node}")
+        expect(get(cluster.servers[node].port, path) == (200, png), f"node {node}")
     for missing in (f"/avatars/{user['id']}/{'0' * 32}.png", "/avatars/1/nothing.png"):
-        expect(ask(ring.servers[2].port, missing)[0] == 404, missing)
+        expect(get(cluster.servers[2].port, missing)[0] == 404, missing)
     # A file that another node has deleted is not served for long.
     hash_ = user["avatar"]
-    cached = [os.path.join(root, name) for root, _, names in os.walk(ring.folder_of(2))
+    cached = [os.path.join(root, name) for root, _, names in os.walk(cluster.folder_of(2))
               for name in names if hash_ in name]
     expect(len(cached) == 1, f"cached: {cached}")
     os.utime(cached[0], (1, 1))
-    expect(ask(ring.servers[2].port, path) == (200, png), "the image is not read again")
+    expect(get(cluster.servers[2].port, path) == (200, png), "the image is not read again")
     expect(os.stat(cached[0]).st_mtime > 1, "the cached copy was not checked")
 
 
-def node_with_files_in_its_folder_is_refused(ring):
-    command = [ring.executable, "serve", "--listen", "127.0.0.1:0", "--data", ring.folder_of(2),
-               "--store", ring.store, "--bus", "poll", "--node", "3"]
+def node_with_files_in_its_folder_is_refused(cluster):
+    command = [cluster.executable, "serve", "--listen", "127.0.0.1:0", "--data", cluster.folder_of(2),
+               "--store", cluster.store, "--bus", "poll", "--node", "3"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     expect(done.returncode == 1 and "start with --blobs postgres" in done.stderr, done.stderr)
 
@@ -129,39 +129,39 @@ def sizes_below(folder):
             for root, _, names in os.walk(folder) for name in names}
 
 
-def backup_and_move_include_the_files(ring, content):
-    backup, again = (os.path.join(ring.folder, name) for name in ("b.backup", "again"))
-    inside = ["--data", ring.folder_of(1), "--store", ring.store, "--blobs", "postgres"]
-    done = subprocess.run([ring.executable, "backup", backup, *inside], capture_output=True,
+def backup_and_move_include_the_files(cluster, content):
+    backup, again = (os.path.join(cluster.folder, name) for name in ("b.backup", "again"))
+    inside = ["--data", cluster.folder_of(1), "--store", cluster.store, "--blobs", "postgres"]
+    done = subprocess.run([cluster.executable, "backup", backup, *inside], capture_output=True,
                           text=True, timeout=TOOL_PATIENCE, check=False)
     expect(done.returncode == 0 and os.path.getsize(backup) > len(content), f"backup: {done}")
-    expect(len(content) not in sizes_below(os.path.join(ring.folder_of(1), "blob-cache")),
+    expect(len(content) not in sizes_below(os.path.join(cluster.folder_of(1), "blob-cache")),
            "reading a backup evicts cached copies in use")
-    for server in ring.servers.values():
+    for server in cluster.servers.values():
         server.stop()
-    shutil.rmtree(os.path.join(ring.folder_of(1), "blob-cache"))  # the cache may be deleted at any time
-    done = subprocess.run([ring.executable, "move", *inside, "--to", again], capture_output=True,
+    shutil.rmtree(os.path.join(cluster.folder_of(1), "blob-cache"))  # the cache may be deleted at any time
+    done = subprocess.run([cluster.executable, "move", *inside, "--to", again], capture_output=True,
                           text=True, timeout=TOOL_PATIENCE, check=False)
     expect(done.returncode == 0, f"move: {done.stderr}")
     sizes = sizes_below(os.path.join(again, "blobs"))
     expect(len(content) in sizes, f"moved: {sizes}")
-    schema = ring.schema + "_back"
-    ring.sql(f"create schema {schema}")
+    schema = cluster.schema + "_back"
+    cluster.sql(f"create schema {schema}")
     try:
-        back = f"{ring.database} options=-csearch_path={schema}"
-        done = subprocess.run([ring.executable, "move", "--data", again, "--to", back, "--blobs",
+        back = f"{cluster.database} options=-csearch_path={schema}"
+        done = subprocess.run([cluster.executable, "move", "--data", again, "--to", back, "--blobs",
                                "postgres"], capture_output=True, text=True, timeout=TOOL_PATIENCE,
                               check=False)
         expect(done.returncode == 0, f"move back: {done.stderr}")
-        kept, came = (ring.sql("select string_agg(name || ' ' || size || ' ' || settled, ', ' "
-                               f"order by name) from {where}.blobs")
-                      for where in (ring.schema, schema))
-        expect(kept == came, f"expected {kept}, but found {came}")
+        expected, found = (cluster.sql("select string_agg(name || ' ' || size || ' ' || settled, ', ' "
+                                       f"order by name) from {where}.blobs")
+                           for where in (cluster.schema, schema))
+        expect(expected == found, f"expected {expected}, but found {found}")
     finally:
-        ring.sql(f"drop schema {schema} cascade")
+        cluster.sql(f"drop schema {schema} cascade")
     for node in (1, 2):
-        ring.start(node)
-    ring.wait_ready()
+        cluster.start(node)
+    cluster.wait_ready()
 
 
 if __name__ == "__main__":

@@ -51,9 +51,9 @@ def closed_socket_with_client_fault_code_is_detected(_):
 
 
 def late_or_failed_resumes_are_detected(_):
-    history_checks.check_ways([0.1] * 99 + [6], 100, 1)
-    expect(refused(history_checks.check_ways, [0.1] * 98 + [6, 7], 100, 0), "late")
-    expect(refused(history_checks.check_ways, [0.1], 98, 1), "anew")
+    history_checks.check_resume_times([0.1] * 99 + [6], 100, 1)
+    expect(refused(history_checks.check_resume_times, [0.1] * 98 + [6, 7], 100, 0), "late")
+    expect(refused(history_checks.check_resume_times, [0.1], 98, 1), "identified again")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import os
 import time
 
 from broker import Broker
-from cluster_nodes import Ring, Session, expect, place_of
+from cluster_nodes import Cluster, Session, expect, guild_and_channel_of
 from cases import run_cases
 
 COUNT = int(os.environ.get("LATENCY_COUNT", "200"))
@@ -17,33 +17,33 @@ POLLED_MS = 15
 
 
 def times_of(session, began):
-    heard = {d["content"]: d["at"] for t, d in session.events if t == "MESSAGE_CREATE"}
-    return sorted((heard[text] - at) * 1000 for text, at in began.items())
+    received_at = {d["content"]: d["at"] for t, d in session.events if t == "MESSAGE_CREATE"}
+    return sorted((received_at[text] - at) * 1000 for text, at in began.items())
 
 
 class TimedSession(Session):
     """A session that records when it receives each event."""
 
-    def note(self, name, data):
+    def record(self, name, data):
         if name == "MESSAGE_CREATE":
             data["at"] = time.monotonic()
-        super().note(name, data)
+        super().record(name, data)
 
 
 def measure(executable, bus):
     """Returns the median milliseconds on the same node and on the other."""
-    with Ring(executable, nodes=2, bus=bus) as ring:
-        ada, bob = ring.tokens
-        _, channel = place_of(ring.client(1, ada))
+    with Cluster(executable, nodes=2, bus=bus) as cluster:
+        ada, bob = cluster.tokens
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
         if bus != "poll":
-            ring.wait_metric("guildhall_nats_connected", 1)
-        here, there = (TimedSession(ring.servers[n].port, bob) for n in (1, 2))
-        client, began, halves = ring.client(1, ada), {}, []
+            cluster.wait_metric("guildhall_nats_connected", 1)
+        local, remote = (TimedSession(cluster.servers[n].port, bob) for n in (1, 2))
+        client, began, halves = cluster.client(1, ada), {}, []
         for i in range(COUNT):
             began[f"m{i}"] = time.monotonic()
             client.call("POST", f"/channels/{channel}/messages", {"content": f"m{i}"})
             time.sleep(0.02)
-        for name, session in (("A to A", here), ("A to B", there)):
+        for name, session in (("A to A", local), ("A to B", remote)):
             session.wait(lambda events: sum(t == "MESSAGE_CREATE" for t, _ in events) >= COUNT, name)
             ms = times_of(session, began)
             halves.append(ms[len(ms) // 2])
@@ -54,15 +54,15 @@ def measure(executable, bus):
 
 
 def polling_node_receives_events_of_other_nodes_soon(executable):
-    _, there = measure(executable, "poll")
-    expect(there <= POLLED_MS, f"{there:.1f} ms")
+    _, remote = measure(executable, "poll")
+    expect(remote <= POLLED_MS, f"{remote:.1f} ms")
 
 
 def nats_delivers_events_to_other_nodes_as_fast_as_locally(executable):
     broker = Broker()
-    here, there = measure(executable, broker.url)
+    local, remote = measure(executable, broker.url)
     broker.kill()
-    expect(there <= TIMES * here, f"{there:.2f} ms, {here:.2f} on the same node")
+    expect(remote <= TIMES * local, f"{remote:.2f} ms, {local:.2f} on the same node")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import sys
 import time
 
 from broker import Broker
-from cluster_nodes import Ring, Session, expect, place_of
+from cluster_nodes import Cluster, Session, expect, guild_and_channel_of
 from measure_resumes import processor_ms
 from voice import guild_with
 
@@ -39,14 +39,14 @@ def parent_of(pid):
 class Costs:
     """Processor time of the nodes, of nats-server and of PostgreSQL, in ms."""
 
-    def __init__(self, ring, broker):
-        self.groups = {"nodes": [server.pid for server in ring.servers.values()], "nats": [broker.child.pid]}
-        self.postmaster = self._postmaster(ring)
+    def __init__(self, cluster, broker):
+        self.groups = {"nodes": [server.pid for server in cluster.servers.values()], "nats": [broker.child.pid]}
+        self.postmaster = self._postmaster(cluster)
 
     @staticmethod
-    def _postmaster(ring):
+    def _postmaster(cluster):
         """A backend of a node is a child of the postmaster."""
-        return parent_of(int(ring.sql("select min(pid) from server_connections")))
+        return parent_of(int(cluster.sql("select min(pid) from server_connections")))
 
     def read(self):
         groups = {**self.groups, "postgresql": [self.postmaster, *children_of(self.postmaster)]}
@@ -54,7 +54,7 @@ class Costs:
 
     @staticmethod
     def between(before, after):
-        """Processes that began or ended meanwhile do not count."""
+        """Processes that began or ended during the measurement are not counted."""
         return {name: sum(after[name][pid] - at for pid, at in before[name].items() if pid in after[name])
                 for name in before}
 
@@ -69,17 +69,17 @@ def measure(executable, nodes, messages, everywhere):
     """Returns the costs of a message over idle, and of an idle server-second, in us."""
     world = {"users": [{"username": name} for name in ("ada", "bob")], "guilds": [guild_with("Hall", "ada", ["bob"])]}
     broker = Broker()
-    with Ring(executable, nodes=nodes, bus=broker.url, world=world, flags=["--rate-limits", "off"]) as ring:
+    with Cluster(executable, nodes=nodes, bus=broker.url, world=world, flags=["--rate-limits", "off"]) as cluster:
         expect(broker.executable, "nats-server is not installed")
-        ring.wait_metric("guildhall_nats_sends_by_address", 1)
-        ada, bob = ring.tokens
-        clients = [ring.client(node, ada) for node in (ring.servers if everywhere else [1])]
-        _, channel = place_of(clients[0])
-        sessions = [Session(ring.servers[node].port, bob) for node in (ring.servers if everywhere else [2])]
+        cluster.wait_metric("guildhall_nats_sends_by_address", 1)
+        ada, bob = cluster.tokens
+        clients = [cluster.client(node, ada) for node in (cluster.servers if everywhere else [1])]
+        _, channel = guild_and_channel_of(clients[0])
+        sessions = [Session(cluster.servers[node].port, bob) for node in (cluster.servers if everywhere else [2])]
         for number in range(50):
             clients[number % len(clients)].call("POST", f"/channels/{channel}/messages", {"content": f"warm {number}"})
         time.sleep(2)
-        costs, best = Costs(ring, broker), []
+        costs, best = Costs(cluster, broker), []
         before = costs.read()
         time.sleep(IDLE_SECONDS)
         idle = costs.between(before, costs.read())
@@ -88,7 +88,8 @@ def measure(executable, nodes, messages, everywhere):
         for _ in range(ROUNDS):
             before, began = costs.read(), time.monotonic()
             for number in range(messages):
-                status, _ = clients[number % len(clients)].call("POST", f"/channels/{channel}/messages", {"content": f"message {number}"})
+                status, _ = clients[number % len(clients)].call("POST", f"/channels/{channel}/messages",
+                                                                {"content": f"message {number}"})
                 expect(status == 200, f"a message: {status}")
             time.sleep(0.5)
             took = time.monotonic() - began

@@ -11,7 +11,7 @@ import threading
 import time
 
 from broker import Broker
-from cluster_nodes import PATIENCE, Ring, expect, place_of
+from cluster_nodes import PATIENCE, Cluster, expect, guild_and_channel_of
 from resuming_client import Socket
 from voice import guild_with
 
@@ -63,11 +63,11 @@ class Writer(threading.Thread):
 
     def __init__(self, client, channel):
         super().__init__(daemon=True)
-        self.client, self.channel, self.ending, self.count = client, channel, False, 0
+        self.client, self.channel, self.stop_requested, self.count = client, channel, False, 0
         self.start()
 
     def run(self):
-        while not self.ending:
+        while not self.stop_requested:
             self.client.call("POST", f"/channels/{self.channel}/messages", {"content": "elsewhere"})
             self.count += 1
             time.sleep(1 / WRITES_PER_SECOND)
@@ -80,34 +80,34 @@ def measure(executable, count, missed, busy):
              "guilds": [guild_with("Elsewhere", "ada")] + [
                  guild_with(f"Hall {at}", names[at], names[at + 1:at + GUILD]) for at in range(0, count, GUILD)]}
     broker = Broker()
-    with Ring(executable, nodes=3, bus=broker.url, world=world,
-              flags=["--rate-limits", "off", "--pending-sessions", "4096"]) as ring:
-        ring.wait_metric("guildhall_nats_sends_by_address", 1)
-        ada, *tokens = ring.tokens
-        owner = ring.client(3, ada)
-        _, channel = place_of(owner)
+    with Cluster(executable, nodes=3, bus=broker.url, world=world,
+                 flags=["--rate-limits", "off", "--pending-sessions", "4096"]) as cluster:
+        cluster.wait_metric("guildhall_nats_sends_by_address", 1)
+        ada, *tokens = cluster.tokens
+        owner = cluster.client(3, ada)
+        _, channel = guild_and_channel_of(owner)
         with ThreadPoolExecutor(16) as pool:
-            sessions = list(pool.map(lambda token: identify(ring.servers[1].port, token), tokens))
+            sessions = list(pool.map(lambda token: identify(cluster.servers[1].port, token), tokens))
             deadline = time.monotonic() + PATIENCE
-            while int(ring.sql("select count(*) from session_homes")) < count:
+            while int(cluster.sql("select count(*) from session_homes")) < count:
                 expect(time.monotonic() < deadline, "not every session's owner was stored")
                 time.sleep(0.05)
-            ring.servers[1].kill()
+            cluster.servers[1].kill()
             for _ in range(missed):
                 owner.call("POST", f"/channels/{channel}/messages", {"content": "missed"})
             time.sleep(1)
-            pid, writer = ring.servers[2].pid, Writer(owner, channel) if busy else None
+            pid, writer = cluster.servers[2].pid, Writer(owner, channel) if busy else None
             began, before = time.monotonic(), processor_ms(pid)
-            resumed = list(pool.map(lambda s: resume(ring.servers[2].port, *s[1:]), sessions))
+            resumed = list(pool.map(lambda s: resume(cluster.servers[2].port, *s[1:]), sessions))
             took, spent = time.monotonic() - began, processor_ms(pid) - before
         if writer:
-            writer.ending = True
+            writer.stop_requested = True
             writer.join(PATIENCE)
         good = sum(wire is not None for wire in resumed)
         print(f"{missed} entries missed, {writer.count if writer else 0} written meanwhile: {good} of {count} resumed, "
               f"{spent / max(good, 1):.2f} ms of processor time each, in {took:.1f} s; entries read by loops: "
-              f"{ring.metric(2, 'guildhall_log_unread_entries_total'):.0f}, rows decoded for RESUME: "
-              f"{ring.metric(2, 'guildhall_missed_log_rows_total'):.0f}; load {os.getloadavg()[0]:.0f}", flush=True)
+              f"{cluster.metric(2, 'guildhall_log_unread_entries_total'):.0f}, rows decoded for RESUME: "
+              f"{cluster.metric(2, 'guildhall_missed_log_rows_total'):.0f}; load {os.getloadavg()[0]:.0f}", flush=True)
     broker.kill()
 
 

@@ -14,10 +14,10 @@ import urllib.request
 
 from broker import Broker
 from process import free_port
-from cluster_nodes import Failed, Ring, expect, place_of
-from sessions import Crowd
+from cluster_nodes import Failed, Cluster, expect, guild_and_channel_of
+from sessions import SessionGroup
 
-PLAIN = "/?v=10&encoding=json"
+PATH = "/?v=10&encoding=json"
 EVENTS = 20
 
 
@@ -82,52 +82,52 @@ def main():
                          "members": [{"user": name} for name in names[1:]],
                          "channels": [{"name": "room"}]}]}
     broker = Watched()
-    with Ring(executable, nodes=2, bus=broker.url, world=world) as ring:
+    with Cluster(executable, nodes=2, bus=broker.url, world=world) as cluster:
         expect(broker.executable, "nats-server is not installed")
-        ring.wait_metric("guildhall_nats_connected", 1)
+        cluster.wait_metric("guildhall_nats_connected", 1)
         room = type("Room", (), {})()
-        _, room.channel = place_of(ring.client(1, ring.tokens[0]))
-        room.owner = ring.tokens[0]
-        empty = {n: resident_mb(s.pid) for n, s in ring.servers.items()}
-        crowds = []
+        _, room.channel = guild_and_channel_of(cluster.client(1, cluster.tokens[0]))
+        room.owner = cluster.tokens[0]
+        empty = {n: resident_mb(s.pid) for n, s in cluster.servers.items()}
+        groups = []
 
         def open_all():
             for node in (1, 2):
-                room.tokens = os.path.join(ring.folder, f"tokens{node}")
+                room.tokens = os.path.join(cluster.folder, f"tokens{node}")
                 with open(room.tokens, "w", encoding="ascii") as f:
-                    f.write("\n".join(ring.tokens[node - 1::2][:count // 2]) + "\n")
-                crowds.append(Crowd(Bench(executable), ring.servers[node].port, PLAIN, count // 2,
-                                    room))
-                crowds[0].ask("alive")  # keeps it alive while the other connects
+                    f.write("\n".join(cluster.tokens[node - 1::2][:count // 2]) + "\n")
+                groups.append(SessionGroup(Bench(executable), cluster.servers[node].port, PATH, count // 2,
+                                           room))
+                groups[0].run_command("alive")  # keeps it alive while the other connects
         traffic(broker, f"{count} sessions begin", open_all, count, " each")
 
         def heartbeats():
-            for crowd in crowds:
-                crowd.ask("alive")
+            for group in groups:
+                group.run_command("alive")
         heartbeats()
-        kept = [ring.metric(n, "guildhall_kept_sessions") for n in (1, 2)]
+        replicas = [cluster.metric(n, "guildhall_kept_sessions") for n in (1, 2)]
         traffic(broker, "20 s idle", lambda: time.sleep(20), 20, "/s")
         heartbeats()
-        kept = [kept, [ring.metric(n, "guildhall_kept_sessions") for n in (1, 2)]]
+        replicas = [replicas, [cluster.metric(n, "guildhall_kept_sessions") for n in (1, 2)]]
 
         def post():
-            for crowd in crowds:
-                crowd.begin(f"hear {EVENTS}")
-            client = ring.client(1, room.owner)
+            for group in groups:
+                group.send_command(f"hear {EVENTS}")
+            client = cluster.client(1, room.owner)
             for i in range(EVENTS):
                 status, _ = client.call("POST", f"/channels/{room.channel}/messages",
                                         {"content": f"event {i} " + "x" * 100})
                 expect(status == 200, f"a message: {status}")
-            for crowd in crowds:
-                crowd.answer()
+            for group in groups:
+                group.read_reply()
         traffic(broker, f"{EVENTS} events to all", post, EVENTS * count, " a delivery")
-        for n, server in ring.servers.items():
+        for n, server in cluster.servers.items():
             print(f"node {n}: {empty[n]:.0f} MB empty, {resident_mb(server.pid):.0f} MB with "
-                  f"{count // 2} sessions and {kept[1][n - 1]:.0f} replicas ({kept[0][n - 1]:.0f} at first)")
+                  f"{count // 2} sessions and {replicas[1][n - 1]:.0f} replicas ({replicas[0][n - 1]:.0f} at first)")
         print(f"nats-server: {resident_mb(broker.child.pid):.0f} MB; load {os.getloadavg()[0]:.0f}")
-        for crowd in crowds:
-            crowd.child.kill()
-            crowd.child.wait()
+        for group in groups:
+            group.child.kill()
+            group.child.wait()
     broker.kill()
 
 

@@ -7,10 +7,10 @@ import os
 import threading
 import time
 
-from cluster_nodes import PATIENCE, Client, Failed, Ring, expect, place_of
+from cluster_nodes import PATIENCE, Client, Failed, Cluster, expect, guild_and_channel_of
 from server_restart import LONG
 from cases import run_cases
-from disk_images import Place
+from disk_images import TestResources
 from process import start_guildhall
 from voice import guild_with, import_world
 
@@ -25,7 +25,7 @@ class Writer(threading.Thread):
 
     def __init__(self, clients, channel):
         super().__init__(daemon=True)
-        self.clients, self.channel, self.ids, self.trouble = clients, channel, [], None
+        self.clients, self.channel, self.ids, self.error = clients, channel, [], None
         self.start()
 
     def run(self):
@@ -36,7 +36,7 @@ class Writer(threading.Thread):
                 expect(status == 200, f"{status} {message}")
                 self.ids.append(int(message["id"]))
             except (OSError, Failed, ValueError) as error:
-                self.trouble = str(error)
+                self.error = str(error)
                 return
 
 
@@ -45,18 +45,18 @@ class Poller(threading.Thread):
 
     def __init__(self, client, channel):
         super().__init__(daemon=True)
-        self.client, self.channel, self.ids, self.trouble = client, channel, [], None
-        self.ending = False
+        self.client, self.channel, self.ids, self.error = client, channel, [], None
+        self.stop_requested = False
         self.start()
 
     def run(self):
         after = 0
-        while not self.trouble:
-            last_read = self.ending
+        while not self.error:
+            last_read = self.stop_requested
             status, page = self.client.call(
                 "GET", f"/channels/{self.channel}/messages?after={after}&limit=100")
             if status != 200:
-                self.trouble = f"{status} {page}"
+                self.error = f"{status} {page}"
             elif page:
                 self.ids += sorted(int(m["id"]) for m in page)
                 after = self.ids[-1]
@@ -65,19 +65,19 @@ class Poller(threading.Thread):
 
 
 def poll_while_writing(ports, tokens):
-    _, channel = place_of(Client(ports[0], tokens[0]))
+    _, channel = guild_and_channel_of(Client(ports[0], tokens[0]))
     pollers = [Poller(Client(port, tokens[-1]), channel) for port in ports]
     began = time.monotonic()
     writers = [Writer([Client(port, token) for port in ports], channel) for token in tokens[:WRITERS]]
     for writer in writers:
         writer.join(PATIENCE)
-        expect(not writer.is_alive() and not writer.trouble, f"a writer: {writer.trouble}")
+        expect(not writer.is_alive() and not writer.error, f"a writer: {writer.error}")
     took = time.monotonic() - began
     written = sorted(number for writer in writers for number in writer.ids)
     for poller in pollers:
-        poller.ending = True
+        poller.stop_requested = True
         poller.join(PATIENCE)
-        expect(not poller.is_alive() and not poller.trouble, f"a poller: {poller.trouble}")
+        expect(not poller.is_alive() and not poller.error, f"a poller: {poller.error}")
     print(f"{len(written)} messages of {WRITERS} writers in {took:.1f} s")
     for poller in pollers:
         missed = len(set(written) - set(poller.ids))
@@ -85,16 +85,16 @@ def poll_while_writing(ports, tokens):
         expect(poller.ids == written, "a polling client received a message twice, or an unknown one")
 
 
-class Delayed(Ring):
+class Delayed(Cluster):
     def environment(self):
         return DELAYED
 
 
 def poll_nodes(executable, nodes):
-    with Delayed(executable, nodes=nodes, people=PEOPLE) as ring:
-        ring.wait_ready()
-        poll_while_writing([server.port for server in ring.servers.values()], ring.tokens)
-        retries = sum(ring.metric(node, "guildhall_store_retries_total") for node in ring.servers)
+    with Delayed(executable, nodes=nodes, people=PEOPLE) as cluster:
+        cluster.wait_ready()
+        poll_while_writing([server.port for server in cluster.servers.values()], cluster.tokens)
+        retries = sum(cluster.metric(node, "guildhall_store_retries_total") for node in cluster.servers)
         print(f"{retries:.0f} transactions were repeated")
 
 
@@ -109,15 +109,15 @@ def polling_clients_of_several_nodes_miss_no_message(executable):
 
 def polling_client_misses_no_message_on_sqlite(executable):
     """SQLite has one writer: it creates an id and commits before it begins the next transaction."""
-    with Place() as place:
-        folder = os.path.join(place.folder, "data")
+    with TestResources() as resources:
+        folder = os.path.join(resources.folder, "data")
 
         class Bench:
             guildhall = executable
         world = {"users": [{"username": name} for name in PEOPLE],
                  "guilds": [guild_with("Hall", PEOPLE[0], list(PEOPLE[1:]))]}
         tokens = import_world(Bench, folder, world)
-        server = place.watch(start_guildhall(executable, folder, env=DELAYED))
+        server = resources.kill_at_end(start_guildhall(executable, folder, env=DELAYED))
         poll_while_writing([server.port], tokens)
 
 

@@ -13,7 +13,7 @@ import time
 
 from cluster_nodes import PATIENCE, Skip, expect
 
-ALONE = "GUILDHALL_TEST_ALONE"
+IN_NAMESPACE = "GUILDHALL_TEST_ALONE"
 IP = shutil.which("ip") or "/usr/sbin/ip"
 SERVERS = (1, 2, 3)
 DATABASE_PORT, BROKER_PORT = 15432, 14222
@@ -23,13 +23,13 @@ def unshare():
     return ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-rn"]
 
 
-def begin_alone():
+def restart_in_own_namespace():
     """Restarts the program in its own network namespace, or continues without one if that is not
     possible."""
-    if os.environ.get(ALONE) or not os.access(IP, os.X_OK) or not shutil.which("unshare"):
+    if os.environ.get(IN_NAMESPACE) or not os.access(IP, os.X_OK) or not shutil.which("unshare"):
         return
     if subprocess.run([*unshare(), "true"], capture_output=True, check=False).returncode == 0:
-        os.environ[ALONE] = "1"
+        os.environ[IN_NAMESPACE] = "1"
         os.execvp("unshare", [*unshare(), "--", *sys.orig_argv])
 
 
@@ -85,7 +85,7 @@ class Machine:
         ip("rule", word, "pref", "10", "from", f"10.{self.net}.{server}.1", "blackhole",
            inside=self.child.pid)
 
-    def heal(self, server):
+    def restore(self, server):
         self.cut(server, "del")
 
     def stop(self):
@@ -94,20 +94,20 @@ class Machine:
         self.child.wait()
 
 
-class Wires:
+class NetworkLinks:
     """The two namespaces, and their addresses for nodes."""
 
     has_rules = False
 
     def __init__(self, database):
-        if not os.environ.get(ALONE):
+        if not os.environ.get(IN_NAMESPACE):
             raise Skip("this user cannot create network namespaces")
         nats = shutil.which("nats-server")
         if not nats:
             raise Skip("nats-server is not installed")
-        if not Wires.has_rules:
+        if not NetworkLinks.has_rules:
             own_rules()
-        Wires.has_rules = True
+        NetworkLinks.has_rules = True
         folder = dict(word.split("=", 1) for word in database.split())["host"]
         self.words = " ".join(w for w in database.split() if not w.startswith("host="))
         self.database = Machine(9, [sys.executable, __file__, folder, str(DATABASE_PORT)])
@@ -129,7 +129,7 @@ class Wires:
 # --- the database's namespace: forwards connections to PostgreSQL's Unix socket ---------
 
 
-def pass_on(source, target):
+def forward(source, target):
     try:
         while piece := source.recv(65536):
             target.sendall(piece)
@@ -150,7 +150,7 @@ def relay(folder, port):
             server = socket.socket(socket.AF_UNIX)
             server.connect(os.path.join(folder, ".s.PGSQL.5432"))
             for pair in ((client, server), (server, client)):
-                threading.Thread(target=pass_on, args=pair, daemon=True).start()
+                threading.Thread(target=forward, args=pair, daemon=True).start()
 
 
 if __name__ == "__main__":

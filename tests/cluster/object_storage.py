@@ -18,9 +18,9 @@ import threading
 import time
 import urllib.parse
 
-from cluster_nodes import PATIENCE, expect, place_of
+from cluster_nodes import PATIENCE, expect, guild_and_channel_of
 from cases import Skip, run_cases
-from files_in_database import TOOL_PATIENCE, Apart, ask, picture, upload, wait_until
+from files_in_database import TOOL_PATIENCE, ClusterWithSeparateFolders, get, picture, upload, wait_until
 from process import Client, register, start_guildhall
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -149,13 +149,13 @@ class Embedded:
         """The embedded database has one server: it deletes unused objects when it starts."""
 
 
-class OneNode(Apart):
+class OneNode(ClusterWithSeparateFolders):
     """One node with PostgreSQL, like Embedded."""
 
     def __init__(self, executable, storage, *flags):
         super().__init__(executable, nodes=1, flags=(*storage.flags, *flags))
         self.ada = self.tokens[0]
-        _, self.channel = place_of(self.client(1, self.ada))
+        _, self.channel = guild_and_channel_of(self.client(1, self.ada))
 
     @property
     def server(self):
@@ -173,7 +173,7 @@ class OneNode(Apart):
 
 
 def metric(port, name):
-    _, body = ask(port, "/metrics")
+    _, body = get(port, "/metrics")
     return float(re.search(rf"^{name} (\S+)$", body.decode(), re.M)[1])
 
 
@@ -189,32 +189,32 @@ def run_tool(executable, *words, fails=False):
 
 
 def objects_are_served_by_every_node(executable):
-    with shared_storage() as storage, Apart(executable, flags=storage.flags) as ring:
-        ada = ring.tokens[0]
-        _, channel = place_of(ring.client(1, ada))
+    with shared_storage() as storage, ClusterWithSeparateFolders(executable, flags=storage.flags) as cluster:
+        ada = cluster.tokens[0]
+        _, channel = guild_and_channel_of(cluster.client(1, ada))
         content = bytes(i * 7 & 255 for i in range(MULTIPART))
-        message, path = upload(ring.servers[1].port, ada, channel, content)
-        expect(ask(ring.servers[2].port, path) == (200, content), "the file of the other node is not served")
-        status, piece = ask(ring.servers[2].port, path, {"Range": "bytes=5300000-5300099"})
+        message, path = upload(cluster.servers[1].port, ada, channel, content)
+        expect(get(cluster.servers[2].port, path) == (200, content), "the file of the other node is not served")
+        status, piece = get(cluster.servers[2].port, path, {"Range": "bytes=5300000-5300099"})
         expect((status, piece) == (206, content[5300000:5300100]), f"a range request got {status}")
         png, url = picture()
-        status, user = ring.client(2, ada).call("PATCH", "/users/@me", {"avatar": url})
-        expect(ask(ring.servers[1].port, f"/avatars/{user['id']}/{user['avatar']}.png") == (200, png), "avatar")
-        expect(ask(ring.servers[1].port, f"/avatars/{user['id']}/{'0' * 32}.png")[0] == 404, "missing")
-        wait_until(lambda: ring.sql("select count(*) from object_uploads") == "0", "not confirmed")
-        expect(storage.names() == set(ring.sql("select name from files").split()), "other objects")
-        expect(ring.sql("select address from object_location") == storage.flags[1], "address")
-        expect(metric(ring.servers[1].port, "guildhall_object_storage_up") == 1, "metrics")
-        server_without_object_storage_is_refused(ring, storage.flags[1])
-        status, _ = ring.client(2, ada).call("DELETE", f"/channels/{channel}/messages/{message}")
+        status, user = cluster.client(2, ada).call("PATCH", "/users/@me", {"avatar": url})
+        expect(get(cluster.servers[1].port, f"/avatars/{user['id']}/{user['avatar']}.png") == (200, png), "avatar")
+        expect(get(cluster.servers[1].port, f"/avatars/{user['id']}/{'0' * 32}.png")[0] == 404, "missing")
+        wait_until(lambda: cluster.sql("select count(*) from object_uploads") == "0", "not confirmed")
+        expect(storage.names() == set(cluster.sql("select name from files").split()), "other objects")
+        expect(cluster.sql("select address from object_location") == storage.flags[1], "address")
+        expect(metric(cluster.servers[1].port, "guildhall_object_storage_up") == 1, "metrics")
+        server_without_object_storage_is_refused(cluster, storage.flags[1])
+        status, _ = cluster.client(2, ada).call("DELETE", f"/channels/{channel}/messages/{message}")
         expect(status == 204, "deleting the message")
         wait_until(lambda: len(storage.names()) == 1, "the object was not deleted")
-        expect(ask(ring.servers[1].port, path)[0] == 404, "the deleted file is still served")
+        expect(get(cluster.servers[1].port, path)[0] == 404, "the deleted file is still served")
 
 
-def server_without_object_storage_is_refused(ring, address):
-    command = [ring.executable, "serve", "--listen", "127.0.0.1:0", "--data", ring.folder_of(2),
-               "--store", ring.store, "--bus", "poll", "--node", "3"]
+def server_without_object_storage_is_refused(cluster, address):
+    command = [cluster.executable, "serve", "--listen", "127.0.0.1:0", "--data", cluster.folder_of(2),
+               "--store", cluster.store, "--bus", "poll", "--node", "3"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     expect(done.returncode == 1 and f"start with --blobs {address}" in done.stderr, done.stderr)
 
@@ -290,27 +290,27 @@ def outage_is_reported_and_passes(executable):
         shutil.rmtree(os.path.join(server.folder, "blob-cache", "attachments"), ignore_errors=True)
         cached = os.urandom(2000)
         _, cached_path = upload(server.server.port, server.ada, server.channel, cached)
-        expect(ask(server.server.port, cached_path) == (200, cached), "the file is read")
+        expect(get(server.server.port, cached_path) == (200, cached), "the file is read")
         for root, _, names in os.walk(os.path.join(server.folder, "blob-cache")):
             for name in names:  # the last check of the copy was long ago
                 os.utime(os.path.join(root, name), (1, 1))
         storage.stop()
-        expect(ask(server.server.port, cached_path) == (200, cached), "a cached file in the outage")
+        expect(get(server.server.port, cached_path) == (200, cached), "a cached file in the outage")
         _, url = picture()
         for _ in range(2):  # the second time without a request
             status, answer = server.client().call("PATCH", "/users/@me", {"avatar": url})
             expect(status == 503 and "file storage" in answer["message"], f"{status} {answer}")
-            status, body = ask(server.server.port, path)
+            status, body = get(server.server.port, path)
             expect(status == 503 and b"file storage" in body, f"{status} {body}")
         expect(metric(server.server.port, "guildhall_object_storage_up") == 0, "up")
         expect(metric(server.server.port, "guildhall_object_storage_failures_total") >= 4, "failures")
-        expect(ask(server.server.port, "/readyz")[0] == 200, "chat works without files")
+        expect(get(server.server.port, "/readyz")[0] == 200, "chat works without files")
         status, _ = server.client().call("POST", f"/channels/{server.channel}/messages", {"content": "hi"})
         expect(status == 200, f"a message without a file got {status}")
         storage.start()
         wait_until(lambda: server.client().call("PATCH", "/users/@me", {"avatar": url})[0] == 200,
                    "uploads fail after the outage")
-        expect(ask(server.server.port, path) == (200, content), "the file is lost")
+        expect(get(server.server.port, path) == (200, content), "the file is lost")
         expect(metric(server.server.port, "guildhall_object_storage_up") == 1, "up again")
 
 
@@ -349,7 +349,7 @@ def restored_backup_runs_with_a_folder(executable, backup, folder, path, content
     run_tool(executable, "restore", backup, "--data", folder)
     server = start_guildhall(executable, folder)
     try:
-        expect(ask(server.port, path) == (200, content), "the restored file differs")
+        expect(get(server.port, path) == (200, content), "the restored file differs")
     finally:
         server.stop()
 
@@ -369,14 +369,14 @@ def files_with_postgres_move_to_the_bucket_and_survive_kills(executable):
                  *storage.flags[2:], "--to-blobs", storage.flags[1])
         expect(not server.query("select name from blobs"), "the table is not empty")
         server.start()
-        expect(ask(server.server.port, path) == (200, content), "the moved file differs")
+        expect(get(server.server.port, path) == (200, content), "the moved file differs")
         killed_server_neither_loses_nor_leaks_objects(storage, server, KILLS // 2)
         server.server.stop()
         again = os.path.join(storage.folder, "moved")
         run_tool(executable, "move", *at, "--to", again)  # the database alone
         with_sqlite = start_guildhall(executable, again, *storage.flags)
         try:
-            expect(ask(with_sqlite.port, path) == (200, content), "the file after the move of the database")
+            expect(get(with_sqlite.port, path) == (200, content), "the file after the move of the database")
         finally:
             with_sqlite.stop()
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """remote_database - tests writes of three nodes whose PostgreSQL is 5 ms away in each direction. The
 time limits of docs/CLUSTER.md are checked by `make cluster-test` (--long, ten minutes in total). The short form runs
-beside other tests, so it has no time limits: it checks that no message fails, and that transactions of messages
+in parallel with other tests, so it has no time limits: it checks that no message fails, and that transactions of messages
 rarely conflict with those of jobs or of other nodes, which is what stalled writes."""
 
 import os
 import threading
 import time
 
-from cluster_nodes import Ring, expect, place_of
+from cluster_nodes import Cluster, expect, guild_and_channel_of
 from server_restart import LONG
 from cases import run_cases
 
@@ -24,7 +24,7 @@ def percentile(sorted_values, percent):
 
 
 def channels_of(client, count):
-    guild, first = place_of(client)
+    guild, first = guild_and_channel_of(client)
     made = [client.call("POST", f"/guilds/{guild}/channels", {"name": f"c{i}", "type": 0})
             for i in range(1, count)]
     expect(all(status == 201 for status, _ in made), made)
@@ -49,12 +49,12 @@ class Writer(threading.Thread):
             self.times_ms.append((time.monotonic() - began) * 1000)
 
 
-def write(ring, writers, seconds):
+def write(cluster, writers, seconds):
     """Runs the writers on all nodes; returns the sorted times and the number of messages a second."""
-    channels = channels_of(ring.client(1, ring.tokens[0]), 4)
-    before = sum(ring.metric(node, "guildhall_store_retries_total") for node in ring.servers)
+    channels = channels_of(cluster.client(1, cluster.tokens[0]), 4)
+    before = sum(cluster.metric(node, "guildhall_store_retries_total") for node in cluster.servers)
     until = time.monotonic() + seconds
-    threads = [Writer(ring.client(1 + i % len(ring.servers), ring.tokens[i]),
+    threads = [Writer(cluster.client(1 + i % len(cluster.servers), cluster.tokens[i]),
                       channels[i % len(channels)], until) for i in range(writers)]
     for thread in threads:
         thread.start()
@@ -64,8 +64,8 @@ def write(ring, writers, seconds):
     failed = [failure for thread in threads for failure in thread.failed]
     expect(not failed, f"{len(failed)} messages failed, first {failed[:1]}")
     rate = len(times) / seconds
-    retries = sum(ring.metric(node, "guildhall_store_retries_total")
-                  for node in ring.servers) - before
+    retries = sum(cluster.metric(node, "guildhall_store_retries_total")
+                  for node in cluster.servers) - before
     # A message is repeated if one with a greater id was committed before it in its channel, which
     # happens more often on a busy machine. The conflicts that stalled writes repeated every message.
     expect(retries < 10 + len(times) / 2, f"{retries:.0f} retries of {len(times)} messages")
@@ -76,11 +76,11 @@ def write(ring, writers, seconds):
 
 
 def writes_are_not_stalled_by_jobs_or_locks(executable):
-    with Ring(executable, nodes=3, people=PEOPLE, flags=["--rate-limits", "off"],
-              delay_ms=DELAY_MS) as ring:
-        write(ring, WRITERS, 1)  # caches are filled and queries learned
-        few, _ = write(ring, len(ring.servers), WRITE_SECONDS)
-        many, rate = write(ring, WRITERS, WRITE_SECONDS if LONG else 1)
+    with Cluster(executable, nodes=3, people=PEOPLE, flags=["--rate-limits", "off"],
+                 delay_ms=DELAY_MS) as cluster:
+        write(cluster, WRITERS, 1)  # caches are filled and queries learned
+        few, _ = write(cluster, len(cluster.servers), WRITE_SECONDS)
+        many, rate = write(cluster, WRITERS, WRITE_SECONDS if LONG else 1)
         if LONG:
             expect(percentile(few, 99) < P99_MS, f"99 % {percentile(few, 99):.0f} ms")
             expect(few[-1] < MAX_MS, f"maximum {few[-1]:.0f} ms")

@@ -8,7 +8,7 @@ import threading
 import time
 
 from cluster_nodes import PATIENCE, Failed
-from sessions import KEY, PLAIN
+from sessions import GATEWAY_PATH, KEY
 
 SILENCE_SECONDS = 10  # a client reconnects after this time without a message
 
@@ -26,35 +26,35 @@ class Socket:
 
     def __init__(self, port, silence_seconds=SILENCE_SECONDS):
         self.socket = socket.create_connection(("127.0.0.1", port), silence_seconds)
-        self.have = b""
-        self.socket.sendall(f"GET {PLAIN} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+        self.received = b""
+        self.socket.sendall(f"GET {GATEWAY_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
                             f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                             f"Sec-WebSocket-Key: {KEY}\r\n\r\n".encode())
-        while b"\r\n\r\n" not in self.have:
-            self._more()
-        head, _, self.have = self.have.partition(b"\r\n\r\n")
+        while b"\r\n\r\n" not in self.received:
+            self._receive_more()
+        head, _, self.received = self.received.partition(b"\r\n\r\n")
         if b" 101 " not in head.split(b"\r\n")[0]:
-            raise OSError("it takes nobody")
+            raise OSError("the server refuses the WebSocket")
 
-    def _more(self):
+    def _receive_more(self):
         piece = self.socket.recv(65536)
         if not piece:
             raise OSError("closed")
-        self.have += piece
+        self.received += piece
 
-    def _take(self, count):
-        while len(self.have) < count:
-            self._more()
-        return self.have[:count]
+    def _receive_at_least(self, count):
+        while len(self.received) < count:
+            self._receive_more()
+        return self.received[:count]
 
     def message(self):
-        size, head = self._take(2)[1], 2
+        size, head = self._receive_at_least(2)[1], 2
         if size == 126:
-            size, head = struct.unpack(">H", self._take(4)[2:])[0], 4
+            size, head = struct.unpack(">H", self._receive_at_least(4)[2:])[0], 4
         elif size == 127:
-            size, head = struct.unpack(">Q", self._take(10)[2:])[0], 10
-        frame = self._take(head + size)
-        self.have = self.have[head + size:]
+            size, head = struct.unpack(">Q", self._receive_at_least(10)[2:])[0], 10
+        frame = self._receive_at_least(head + size)
+        self.received = self.received[head + size:]
         if frame[0] & 15 == 8:
             raise Closed(int.from_bytes(frame[2:4], "big"))
         return json.loads(frame[head:])
@@ -76,28 +76,28 @@ class Socket:
         self.socket.close()
 
 
-class Lasting:
+class ResumingClient:
     """A client that identifies once and then only resumes. ports() are the ports to try."""
 
     def __init__(self, ports, token):
         self.ports, self.token, self.silence_seconds = ports, token, SILENCE_SECONDS
         self.session_id, self.sequence = None, 0
         self.port = None  # port of the last connection
-        self.events, self.resumed, self.anew, self.trouble = [], 0, 0, None
+        self.events, self.resumed, self.identified_again, self.error = [], 0, 0, None
         self.last_error = None
         self.reasons = []  # close codes of the sockets; None: closed without a code
         self.resume_times, self.lost_at = [], None  # seconds from each disconnection to RESUMED
         self.refusal_times = []  # seconds from each RESUME to op 9
-        self.begins = []  # indexes in `events` at which a new session began, after the first
-        self.changed, self.ending, self.socket = threading.Condition(), False, None
-        self.thread = threading.Thread(target=self._live, daemon=True)
+        self.session_starts = []  # indexes in `events` at which a new session began, after the first
+        self.changed, self.stop_requested, self.socket = threading.Condition(), False, None
+        self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
         self.wait(lambda: self.session_id, "READY")
 
-    def _live(self):
-        while not self.ending:
+    def _run(self):
+        while not self.stop_requested:
             try:
-                self._one_life(random.choice(self.ports()))
+                self._run_connection(random.choice(self.ports()))
             except (OSError, ValueError, IndexError) as error:
                 self.last_error = str(error)
                 self.reasons.append(getattr(error, "code", None))
@@ -105,7 +105,7 @@ class Lasting:
                 time.sleep(0.02)
             except Failed as error:
                 with self.changed:
-                    self.trouble = str(error)
+                    self.error = str(error)
                     self.changed.notify_all()
                 return
             finally:
@@ -113,7 +113,7 @@ class Lasting:
                     self.socket.close()
                     self.socket = None
 
-    def _one_life(self, port):
+    def _run_connection(self, port):
         self.port = port
         self.socket = Socket(port, self.silence_seconds)
         self.socket.message()
@@ -133,14 +133,14 @@ class Lasting:
             if message["op"] == 9:
                 with self.changed:
                     self.session_id, self.sequence = None, 0
-                    self.anew += 1
+                    self.identified_again += 1
                     self.refusal_times.append(time.monotonic() - began)
-                    self.begins.append(len(self.events))
+                    self.session_starts.append(len(self.events))
                 return
             if message["op"] == 0:
-                self._note(message)
+                self._record(message)
 
-    def _note(self, message):
+    def _record(self, message):
         with self.changed:
             if message["s"] != self.sequence + 1:
                 raise Failed(f"number {message['s']} after {self.sequence}: {message['t']}")
@@ -162,9 +162,9 @@ class Lasting:
         with self.changed:
             while not true():
                 left = deadline - time.monotonic()
-                if self.trouble or left <= 0 or not self.changed.wait(left):
+                if self.error or left <= 0 or not self.changed.wait(left):
                     raise Failed(f"{words}: received {len(self.events)} events, resumed "
-                                 f"{self.resumed} times, {self.trouble}, last {self.last_error}")
+                                 f"{self.resumed} times, {self.error}, last {self.last_error}")
 
     def wait_for(self, text):
         self.wait(lambda: text in self.contents(), text)
@@ -174,27 +174,27 @@ class Lasting:
             return [d["content"] for t, d in self.events if t == "MESSAGE_CREATE"]
 
     @property
-    def longest(self):
+    def longest_resume(self):
         return max(self.resume_times, default=0)
 
-    def lives(self):
+    def events_by_session(self):
         """Returns the events of each session from READY on, and whether it is the last session."""
         with self.changed:
-            cuts = [0, *self.begins, len(self.events)]
+            cuts = [0, *self.session_starts, len(self.events)]
             return [([d["content"] for t, d in self.events[a:b] if t == "MESSAGE_CREATE"],
                      b == len(self.events)) for a, b in zip(cuts, cuts[1:])]
 
     def lose(self):
         """Breaks the connection. The client's thread closes the descriptor."""
-        if at_hand := self.socket:
-            at_hand.shut()
+        if current := self.socket:
+            current.shut()
 
     def stay_connected(self):
         """The client waits for the server to close a silent connection."""
         self.silence_seconds = PATIENCE
-        if at_hand := self.socket:
-            at_hand.socket.settimeout(PATIENCE)
+        if current := self.socket:
+            current.socket.settimeout(PATIENCE)
 
     def close(self):
-        self.ending = True
+        self.stop_requested = True
         self.lose()

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from cluster_nodes import PATIENCE, Ring, Skip, expect, place_of
+from cluster_nodes import PATIENCE, Cluster, Skip, expect, guild_and_channel_of
 from database_failover import TOOLS, Standby
 from database_restarts import OwnDatabase
 from cases import run_cases
@@ -18,7 +18,7 @@ from voice import guild_with
 FLAGS = ("--rate-limits", "off")
 
 
-class Scene(Ring):
+class ClusterWithStandby(Cluster):
     """Two nodes and a standby. Ada owns a guild of which Bob is a member."""
 
     def __init__(self, executable, standby, lag_ms):
@@ -27,7 +27,7 @@ class Scene(Ring):
                          world={"users": [{"username": "ada"}, {"username": "bob"}],
                                 "guilds": [guild_with("Hall", "ada", ["bob"])]})
         self.ada, self.bob = (self.client(1, token) for token in self.tokens)
-        self.guild, self.channel = place_of(self.ada)
+        self.guild, self.channel = guild_and_channel_of(self.ada)
 
     def command(self, node):
         where = f"host={self.standby.folder} dbname={self.standby.where['dbname']} user={self.standby.where['user']}"
@@ -80,110 +80,112 @@ def with_standby(case, lag_ms):
         with OwnDatabase():
             standby = Standby(os.environ[OwnDatabase.name])
             try:
-                with Scene(executable, standby, lag_ms) as scene:
-                    scene.wait_metric("guildhall_standby_used", 1)
-                    case(scene)
+                with ClusterWithStandby(executable, standby, lag_ms) as cluster:
+                    cluster.wait_metric("guildhall_standby_used", 1)
+                    case(cluster)
             finally:
                 standby.close()
     run_case.__name__ = case.__name__
     return run_case
 
 
-def marked_routes_are_read_from_the_standby(scene):
-    scene.write(scene.ada, "POST", f"/channels/{scene.channel}/messages", {"content": "needle"})
+def marked_routes_are_read_from_the_standby(cluster):
+    cluster.write(cluster.ada, "POST", f"/channels/{cluster.channel}/messages", {"content": "needle"})
     deadline = time.monotonic() + PATIENCE
-    while not scene.found(scene.bob, "needle"):
+    while not cluster.found(cluster.bob, "needle"):
         expect(time.monotonic() < deadline, "the message is not found")
         time.sleep(0.05)
     old = (int(time.time() * 1000) - 1420070400000 - 120000) << 22
-    for path in (f"/guilds/{scene.guild}/messages/search?content=needle",
-                 f"/guilds/{scene.guild}/members/search?query=b", f"/guilds/{scene.guild}/audit-logs",
-                 f"/guilds/{scene.guild}/roles/member-counts", f"/guilds/{scene.guild}/bans",
-                 f"/guilds/{scene.guild}/prune?days=7", f"/channels/{scene.channel}/messages?before={old}"):
-        scene.read_until_from_standby(scene.ada, path)
-    before = scene.reads()
-    for path in (f"/channels/{scene.channel}/messages", f"/channels/{scene.channel}/messages?after={old}",
-                 f"/channels/{scene.channel}/messages?around={old}",
-                 f"/channels/{scene.channel}/messages?before={old + (300000 << 22)}",
-                 f"/guilds/{scene.guild}", f"/guilds/{scene.guild}/channels"):
-        status, answer = scene.ada.call("GET", path)
+    for path in (f"/guilds/{cluster.guild}/messages/search?content=needle",
+                 f"/guilds/{cluster.guild}/members/search?query=b", f"/guilds/{cluster.guild}/audit-logs",
+                 f"/guilds/{cluster.guild}/roles/member-counts", f"/guilds/{cluster.guild}/bans",
+                 f"/guilds/{cluster.guild}/prune?days=7", f"/channels/{cluster.channel}/messages?before={old}"):
+        cluster.read_until_from_standby(cluster.ada, path)
+    before = cluster.reads()
+    for path in (f"/channels/{cluster.channel}/messages", f"/channels/{cluster.channel}/messages?after={old}",
+                 f"/channels/{cluster.channel}/messages?around={old}",
+                 f"/channels/{cluster.channel}/messages?before={old + (300000 << 22)}",
+                 f"/guilds/{cluster.guild}", f"/guilds/{cluster.guild}/channels"):
+        status, answer = cluster.ada.call("GET", path)
         expect(status == 200, f"{path}: {status} {answer}")
-    expect(scene.reads() == before, "a read that must be current was sent to the standby")
+    expect(cluster.reads() == before, "a read that must be current was sent to the standby")
 
 
-def own_writes_are_visible_at_once(scene):
-    path = f"/guilds/{scene.guild}/members/search?query="
+def own_writes_are_visible_at_once(cluster):
+    path = f"/guilds/{cluster.guild}/members/search?query="
     for at in range(40):
         if at == 20:
-            scene.on_standby("select pg_wal_replay_pause()")
-        scene.write(scene.bob, "PATCH", f"/guilds/{scene.guild}/members/@me", {"nick": f"nick{at:02}"})
-        status, answer = scene.bob.call("GET", f"{path}nick{at:02}")
+            cluster.on_standby("select pg_wal_replay_pause()")
+        cluster.write(cluster.bob, "PATCH", f"/guilds/{cluster.guild}/members/@me", {"nick": f"nick{at:02}"})
+        status, answer = cluster.bob.call("GET", f"{path}nick{at:02}")
         expect(status == 200 and len(answer) == 1, f"bob does not find his name number {at}: {answer}")
-    scene.on_standby("select pg_wal_replay_resume()")
-    expect(len(scene.read_until_from_standby(scene.bob, f"{path}nick39")) == 1, "the standby lacks the last name")
+    cluster.on_standby("select pg_wal_replay_resume()")
+    expect(len(cluster.read_until_from_standby(cluster.bob, f"{path}nick39")) == 1, "the standby lacks the last name")
 
 
-def standby_that_is_behind_is_not_read(scene):
-    path = f"/guilds/{scene.guild}/members/search?query=late"
-    scene.on_standby("select pg_wal_replay_pause()")
-    scene.write(scene.bob, "PATCH", f"/guilds/{scene.guild}/members/@me", {"nick": "late"})
+def standby_that_is_behind_is_not_read(cluster):
+    path = f"/guilds/{cluster.guild}/members/search?query=late"
+    cluster.on_standby("select pg_wal_replay_pause()")
+    cluster.write(cluster.bob, "PATCH", f"/guilds/{cluster.guild}/members/@me", {"nick": "late"})
     wrote = time.monotonic()
     while True:
-        status, answer = scene.ada.call("GET", path)
+        status, answer = cluster.ada.call("GET", path)
         expect(status == 200, f"{status} {answer}")
         if answer:
             break
         expect(time.monotonic() - wrote < PATIENCE, "the primary is never read")
         time.sleep(0.01)
-    scene.wait_metric("guildhall_standby_used", 0)
-    before = scene.reads()
-    expect(scene.ada.call("GET", path)[1], "an old answer after a current one")
-    expect(scene.reads() == before, "a standby that is too old was read")
-    scene.wait_log(1, "the standby is not used (it is too far behind)")
-    scene.on_standby("select pg_wal_replay_resume()")
-    scene.wait_metric("guildhall_standby_used", 1)
-    expect(scene.read_until_from_standby(scene.ada, path), "the standby does not have the name")
-    expect(scene.log(1).count("the standby is not used") == 1, "more than one line says that the standby is behind")
+    cluster.wait_metric("guildhall_standby_used", 0)
+    before = cluster.reads()
+    expect(cluster.ada.call("GET", path)[1], "an old answer after a current one")
+    expect(cluster.reads() == before, "a standby that is too old was read")
+    cluster.wait_log(1, "the standby is not used (it is too far behind)")
+    cluster.on_standby("select pg_wal_replay_resume()")
+    cluster.wait_metric("guildhall_standby_used", 1)
+    expect(cluster.read_until_from_standby(cluster.ada, path), "the standby does not have the name")
+    expect(cluster.log(1).count("the standby is not used") == 1, "more than one line says that the standby is behind")
 
 
-def revoked_permissions_end_at_once(scene):
-    secret = scene.write(scene.ada, "POST", f"/guilds/{scene.guild}/channels", {"name": "secret"})["id"]
-    role = scene.write(scene.ada, "POST", f"/guilds/{scene.guild}/roles", {"name": "auditor", "permissions": "128"})["id"]
-    bob = scene.bob.call("GET", "/users/@me")[1]["id"]
-    scene.write(scene.ada, "PUT", f"/guilds/{scene.guild}/members/{bob}/roles/{role}")
-    scene.write(scene.ada, "POST", f"/channels/{secret}/messages", {"content": "needle"})
-    search, audit = f"/guilds/{scene.guild}/messages/search?content=needle", f"/guilds/{scene.guild}/audit-logs"
+def revoked_permissions_end_at_once(cluster):
+    secret = cluster.write(cluster.ada, "POST", f"/guilds/{cluster.guild}/channels", {"name": "secret"})["id"]
+    role = cluster.write(cluster.ada, "POST", f"/guilds/{cluster.guild}/roles",
+                         {"name": "auditor", "permissions": "128"})["id"]
+    bob = cluster.bob.call("GET", "/users/@me")[1]["id"]
+    cluster.write(cluster.ada, "PUT", f"/guilds/{cluster.guild}/members/{bob}/roles/{role}")
+    cluster.write(cluster.ada, "POST", f"/channels/{secret}/messages", {"content": "needle"})
+    search, audit = f"/guilds/{cluster.guild}/messages/search?content=needle", f"/guilds/{cluster.guild}/audit-logs"
     deadline = time.monotonic() + PATIENCE
-    while not scene.read_until_from_standby(scene.bob, search)["total_results"]:
+    while not cluster.read_until_from_standby(cluster.bob, search)["total_results"]:
         expect(time.monotonic() < deadline, "the standby does not find the message")
-    scene.read_until_from_standby(scene.bob, audit)
-    scene.on_standby("select pg_wal_replay_pause()")
-    scene.read_until_from_standby(scene.bob, search)  # the standby is used although its replay is paused
-    scene.write(scene.ada, "PUT", f"/channels/{secret}/permissions/{scene.guild}",
-                {"type": 0, "allow": "0", "deny": str(1 << 10)})
-    before = scene.reads()
-    expect(scene.found(scene.bob, "needle") == 0, "bob finds a message of a channel that he no longer sees")
-    expect(scene.reads() > before, "the search was not sent to the standby")
-    scene.write(scene.ada, "DELETE", f"/guilds/{scene.guild}/members/{bob}/roles/{role}")
-    status, answer = scene.bob.call("GET", audit)
+    cluster.read_until_from_standby(cluster.bob, audit)
+    cluster.on_standby("select pg_wal_replay_pause()")
+    cluster.read_until_from_standby(cluster.bob, search)  # the standby is used although its replay is paused
+    cluster.write(cluster.ada, "PUT", f"/channels/{secret}/permissions/{cluster.guild}",
+                  {"type": 0, "allow": "0", "deny": str(1 << 10)})
+    before = cluster.reads()
+    expect(cluster.found(cluster.bob, "needle") == 0, "bob finds a message of a channel that he no longer sees")
+    expect(cluster.reads() > before, "the search was not sent to the standby")
+    cluster.write(cluster.ada, "DELETE", f"/guilds/{cluster.guild}/members/{bob}/roles/{role}")
+    status, answer = cluster.bob.call("GET", audit)
     expect(status == 403, f"the audit log without the permission: {status} {answer}")
-    scene.write(scene.ada, "DELETE", f"/guilds/{scene.guild}/members/{bob}")
-    status, answer = scene.bob.call("GET", search)
+    cluster.write(cluster.ada, "DELETE", f"/guilds/{cluster.guild}/members/{bob}")
+    status, answer = cluster.bob.call("GET", search)
     expect(status in (403, 404), f"search of a person who was kicked: {status} {answer}")
-    scene.on_standby("select pg_wal_replay_resume()")
+    cluster.on_standby("select pg_wal_replay_resume()")
 
 
 class Reader(threading.Thread):
     """Reads until stopped; records failures and the longest time."""
 
-    def __init__(self, scene):
+    def __init__(self, cluster):
         super().__init__(daemon=True)
-        self.path = f"/guilds/{scene.guild}/members/search?query=b"
-        self.client, self.ending, self.count, self.failed, self.longest = scene.client(1, scene.tokens[0]), False, 0, [], 0
+        self.path = f"/guilds/{cluster.guild}/members/search?query=b"
+        self.client = cluster.client(1, cluster.tokens[0])
+        self.stop_requested, self.count, self.failed, self.longest = False, 0, [], 0
         self.start()
 
     def run(self):
-        while not self.ending:
+        while not self.stop_requested:
             began = time.monotonic()
             status, answer = self.client.call("GET", self.path)
             self.longest = max(self.longest, time.monotonic() - began)
@@ -199,19 +201,19 @@ def processes_of(standby):
     return [int(first), *map(int, children.stdout.split())]
 
 
-def no_read_fails_without_the_standby(scene):
-    readers = [Reader(scene) for _ in range(3)]
-    expect(scene.read_until_from_standby(scene.ada, readers[0].path), "bob is not found")
-    scene.standby.run("pg_ctl", "-D", scene.standby.data, "-m", "immediate", "-s", "-w", "stop")
-    scene.wait_metric("guildhall_standby_used", 0)
-    scene.standby.start()
-    scene.wait_metric("guildhall_standby_used", 1)
-    scene.read_until_from_standby(scene.ada, readers[0].path)
-    stopped = processes_of(scene.standby)
+def no_read_fails_without_the_standby(cluster):
+    readers = [Reader(cluster) for _ in range(3)]
+    expect(cluster.read_until_from_standby(cluster.ada, readers[0].path), "bob is not found")
+    cluster.standby.run("pg_ctl", "-D", cluster.standby.data, "-m", "immediate", "-s", "-w", "stop")
+    cluster.wait_metric("guildhall_standby_used", 0)
+    cluster.standby.start()
+    cluster.wait_metric("guildhall_standby_used", 1)
+    cluster.read_until_from_standby(cluster.ada, readers[0].path)
+    stopped = processes_of(cluster.standby)
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     try:
-        scene.wait_metric("guildhall_standby_used", 0)
+        cluster.wait_metric("guildhall_standby_used", 0)
         counts = [reader.count for reader in readers]
         deadline = time.monotonic() + PATIENCE
         while any(reader.count <= before + 1 for reader, before in zip(readers, counts)):
@@ -220,23 +222,24 @@ def no_read_fails_without_the_standby(scene):
     finally:
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
-    scene.wait_metric("guildhall_standby_used", 1)
+    cluster.wait_metric("guildhall_standby_used", 1)
     for reader in readers:
-        reader.ending = True
+        reader.stop_requested = True
         reader.join(PATIENCE)
         expect(not reader.failed, f"reads failed: {reader.failed[:3]}")
-    print(f"{sum(r.count for r in readers)} reads, none failed, the longest took {max(r.longest for r in readers):.1f} s; "
-          f"{scene.reads():.0f} of the standby, {scene.metric(1, 'guildhall_standby_fallbacks_total'):.0f} repeated")
+    print(f"{sum(r.count for r in readers)} reads, none failed, the longest took "
+          f"{max(r.longest for r in readers):.1f} s; {cluster.reads():.0f} of the standby, "
+          f"{cluster.metric(1, 'guildhall_standby_fallbacks_total'):.0f} repeated")
 
 
-def primary_is_not_used_as_its_own_standby(scene):
-    for where, why in ((scene.store, "it is not a standby"),
-                       (f"{scene.database} options=-csearch_path=pg_catalog", "it has another database")):
-        scene.servers[2].kill()
-        scene.servers[2] = start_guildhall(scene.executable, os.path.join(scene.folder, "data"),
-                                           *Ring.command(scene, 2), "--store-standby", where)
-        scene.wait_log(2, f"the standby is not used ({why}")
-        expect(scene.metric(2, "guildhall_standby_used") == 0, "the primary is used as a standby")
+def primary_is_not_used_as_its_own_standby(cluster):
+    for where, why in ((cluster.store, "it is not a standby"),
+                       (f"{cluster.database} options=-csearch_path=pg_catalog", "it has another database")):
+        cluster.servers[2].kill()
+        cluster.servers[2] = start_guildhall(cluster.executable, os.path.join(cluster.folder, "data"),
+                                             *Cluster.command(cluster, 2), "--store-standby", where)
+        cluster.wait_log(2, f"the standby is not used ({why}")
+        expect(cluster.metric(2, "guildhall_standby_used") == 0, "the primary is used as a standby")
 
 
 def sql_on(folder, where, text):
@@ -266,7 +269,7 @@ def standby_of_the_former_primary_is_not_read(executable):
         first = Standby(os.environ[OwnDatabase.name])
         second = Standby(os.environ[OwnDatabase.name])
         try:
-            with Ring(executable, nodes=0) as ring:
+            with Cluster(executable, nodes=0) as cluster:
                 wait_replayed(first, end_of_log(first))
                 first.run("psql", "-qX", "-h", first.folder, "-U", first.where["user"], "-c",
                           "alter system set primary_conninfo = ''", first.where["dbname"])
@@ -278,17 +281,17 @@ def standby_of_the_former_primary_is_not_read(executable):
                 sql_on(first.where["host"], first.where, "create table lost as select generate_series(1, 100000)")
                 wait_replayed(second, end_of_log(first))
                 first.take_over()
-                ring.database = f"host={first.folder} dbname={first.where['dbname']} user={first.where['user']}"
-                ring.store = f"{ring.database} options=-csearch_path={ring.schema}"
-                ring.flags = ["--store-standby", f"host={second.folder} dbname={second.where['dbname']} "
-                              f"user={second.where['user']} options=-csearch_path={ring.schema}"]
-                ring.start(1)
+                cluster.database = f"host={first.folder} dbname={first.where['dbname']} user={first.where['user']}"
+                cluster.store = f"{cluster.database} options=-csearch_path={cluster.schema}"
+                cluster.flags = ["--store-standby", f"host={second.folder} dbname={second.where['dbname']} "
+                              f"user={second.where['user']} options=-csearch_path={cluster.schema}"]
+                cluster.start(1)
                 deadline = time.monotonic() + PATIENCE
                 log = ""
                 while "the standby is not used (it has not followed" not in log:
-                    expect(ring.metric(1, "guildhall_standby_used") == 0, "a standby of the former primary is read")
+                    expect(cluster.metric(1, "guildhall_standby_used") == 0, "a standby of the former primary is read")
                     expect(time.monotonic() < deadline, f"the log does not name the timeline: {log}")
-                    log = os.pread(ring.servers[1].log.fileno(), 1 << 24, 0).decode(errors="replace")
+                    log = os.pread(cluster.servers[1].log.fileno(), 1 << 24, 0).decode(errors="replace")
                     time.sleep(0.05)
         finally:
             second.close()

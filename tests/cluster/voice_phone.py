@@ -16,7 +16,7 @@ sodium = ctypes.CDLL("libsodium.so.23")
 sodium.sodium_init()
 
 
-def seal(key, nonce, clear, plain):
+def encrypt(key, nonce, clear, plain):
     out, made = ctypes.create_string_buffer(len(plain) + TAG), ctypes.c_ulonglong()
     sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(
         out, ctypes.byref(made), plain, ctypes.c_ulonglong(len(plain)), clear,
@@ -24,7 +24,7 @@ def seal(key, nonce, clear, plain):
     return out.raw[:made.value]
 
 
-def unseal(key, nonce, clear, body):
+def decrypt(key, nonce, clear, body):
     out, made = ctypes.create_string_buffer(len(body)), ctypes.c_ulonglong()
     if sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
             out, ctypes.byref(made), None, body, ctypes.c_ulonglong(len(body)), clear,
@@ -46,25 +46,25 @@ class VoiceSocket:
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
-        self.have = b""
+        self.received = b""
         self.socket.sendall(f"GET /voice?v=8 HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
                             f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                             f"Sec-WebSocket-Key: {KEY}\r\n\r\n".encode())
-        while b"\r\n\r\n" not in self.have:
-            self._more()
-        self.have = self.have[self.have.index(b"\r\n\r\n") + 4:]
+        while b"\r\n\r\n" not in self.received:
+            self._receive_more()
+        self.received = self.received[self.received.index(b"\r\n\r\n") + 4:]
         self.wait(8)
 
-    def _more(self):
+    def _receive_more(self):
         piece = self.socket.recv(65536)
         if not piece:
             raise Closed(0)
-        self.have += piece
+        self.received += piece
 
-    def _take(self, count):
-        while len(self.have) < count:
-            self._more()
-        taken, self.have = self.have[:count], self.have[count:]
+    def _receive(self, count):
+        while len(self.received) < count:
+            self._receive_more()
+        taken, self.received = self.received[:count], self.received[count:]
         return taken
 
     def send(self, op, d):
@@ -74,10 +74,10 @@ class VoiceSocket:
         self.socket.sendall(b"\x81" + size + bytes(4) + text)
 
     def read(self):
-        kind, size = self._take(2)
+        kind, size = self._receive(2)
         if size == 126:
-            size = struct.unpack(">H", self._take(2))[0]
-        body = self._take(size)
+            size = struct.unpack(">H", self._receive(2))[0]
+        body = self._receive(size)
         if kind & 15 == 8:
             raise Closed(struct.unpack(">H", body[:2])[0])
         return json.loads(body)
@@ -102,16 +102,16 @@ class VoiceSocket:
         self.socket.close()
 
 
-class Phone:
+class VoiceClient:
     """A user with a session on one of the nodes."""
 
-    def __init__(self, ring, node, token):
-        self.session = Session(ring.servers[node].port, token)
+    def __init__(self, cluster, node, token):
+        self.session = Session(cluster.servers[node].port, token)
         self.user, self.id = self.session.ready["user"]["id"], self.session.ready["session_id"]
-        self.gate = self.udp = None
+        self.voice_socket = self.udp = None
         self.counter = self.sequence = self.seen = 0
 
-    def ask(self, op, d):
+    def send_opcode(self, op, d):
         self.session.wire.send(json.dumps({"op": op, "d": d}))
 
     def next(self, name, true=lambda d: True):
@@ -125,18 +125,18 @@ class Phone:
         return data
 
     def join(self, guild, channel):
-        self.ask(4, {"guild_id": guild, "channel_id": channel})
+        self.send_opcode(4, {"guild_id": guild, "channel_id": channel})
         return self.next("VOICE_SERVER_UPDATE")
 
-    def dial(self, server, server_id):
+    def identify(self, server, server_id):
         """Connects to the given voice server and identifies."""
-        self.gate = VoiceSocket(int(server["endpoint"].split("/")[0].rpartition(":")[2]))
-        self.gate.send(0, {"server_id": server_id, "user_id": self.user, "session_id": self.id,
-                           "token": server["token"], "video": False})
+        self.voice_socket = VoiceSocket(int(server["endpoint"].split("/")[0].rpartition(":")[2]))
+        self.voice_socket.send(0, {"server_id": server_id, "user_id": self.user, "session_id": self.id,
+                                   "token": server["token"], "video": False})
 
     def connect(self, server, server_id):
-        self.dial(server, server_id)
-        ready = self.gate.wait(2)
+        self.identify(server, server_id)
+        ready = self.voice_socket.wait(2)
         self.ssrc, self.server = ready["ssrc"], (ready["ip"], ready["port"])
         if self.udp:
             self.udp.close()
@@ -144,26 +144,26 @@ class Phone:
         self.udp.settimeout(PATIENCE)
         self.udp.sendto(struct.pack(">HHI66x", 1, 70, self.ssrc), self.server)
         expect(len(self.udp.recv(2048)) == 74, "IP discovery got no reply")
-        self.gate.send(1, {"protocol": "udp", "data": {"address": "127.0.0.1", "port": 1,
-                                                       "mode": MODE}})
-        self.key = bytes(self.gate.wait(4)["secret_key"])
+        self.voice_socket.send(1, {"protocol": "udp", "data": {"address": "127.0.0.1", "port": 1,
+                                                               "mode": MODE}})
+        self.key = bytes(self.voice_socket.wait(4)["secret_key"])
         self.counter = self.sequence = 0
 
-    def say(self, text):
+    def send_text(self, text):
         clear = struct.pack(">BBHII", 0x80, OPUS, self.sequence, 960 * self.sequence, self.ssrc)
         tail = struct.pack(">I", self.counter)
-        body = seal(self.key, tail + bytes(20), clear, text.encode())
+        body = encrypt(self.key, tail + bytes(20), clear, text.encode())
         self.udp.sendto(clear + body + tail, self.server)
         self.counter, self.sequence = self.counter + 1, self.sequence + 1
 
-    def hear(self):
+    def receive_text(self):
         packet = self.udp.recv(2048)
-        return unseal(self.key, packet[-4:] + bytes(20), packet[:12], packet[12:-4]).decode()
+        return decrypt(self.key, packet[-4:] + bytes(20), packet[:12], packet[12:-4]).decode()
 
 
 def talk(one, other, words):
-    """Asserts that both users hear each other."""
+    """Checks that each user receives what the other one sends."""
     for speaker, listener in ((one, other), (other, one)):
-        speaker.say(words)
-        heard = listener.hear()
-        expect(heard == words, f"received '{heard}' instead of '{words}'")
+        speaker.send_text(words)
+        received = listener.receive_text()
+        expect(received == words, f"received '{received}' instead of '{words}'")

@@ -10,7 +10,7 @@ import time
 import zlib
 
 from cases import expect, run_cases
-from disk_images import Place
+from disk_images import TestResources
 from process import Client, register, start_guildhall
 
 ROUNDS = 5
@@ -34,7 +34,7 @@ class Person:
 
     def __init__(self, port, name):
         self.token = register(port, name)
-        self.told = None
+        self.acknowledged = None
 
     def run(self, port):
         client = Client(port, self.token)
@@ -42,7 +42,7 @@ class Person:
             while True:
                 status, answer = client.call("PATCH", "/users/@me", {"avatar": picture()})
                 expect(status == 200, f"an avatar upload got {status}: {answer}")
-                self.told = answer["avatar"]
+                self.acknowledged = answer["avatar"]
         except Exception:  # pylint: disable=broad-except
             pass  # the server is gone
         finally:
@@ -73,9 +73,9 @@ def wait_until_only_shown_files_exist(blobs, shown):
 
 
 def killed_server_neither_loses_nor_leaks_avatar_files(executable):
-    with Place() as place:
-        folder = os.path.join(place.folder, "data")
-        server = place.watch(start_guildhall(executable, folder))
+    with TestResources() as resources:
+        folder = os.path.join(resources.folder, "data")
+        server = resources.kill_at_end(start_guildhall(executable, folder))
         people = [Person(server.port, f"person{i}") for i in range(PEOPLE)]
         for number in range(ROUNDS):
             threads = [threading.Thread(target=p.run, args=(server.port,)) for p in people]
@@ -87,7 +87,7 @@ def killed_server_neither_loses_nor_leaks_avatar_files(executable):
                 thread.join(60)
             left = len(files_below(os.path.join(folder, "blobs")))
 
-            server = place.watch(start_guildhall(executable, folder))
+            server = resources.kill_at_end(start_guildhall(executable, folder))
             shown = [p.shown(server.port) for p in people]
             wait_until_only_shown_files_exist(
                 os.path.join(folder, "blobs"),

@@ -15,9 +15,9 @@ def run(*command):
 class Disk:
     """A file with an ext4 file system in it, mounted as `folder`."""
 
-    def __init__(self, place, name, megabytes=None, image=None):
-        self.image = image or os.path.join(place, name + ".img")
-        self.folder = os.path.join(place, name)
+    def __init__(self, parent, name, megabytes=None, image=None):
+        self.image = image or os.path.join(parent, name + ".img")
+        self.folder = os.path.join(parent, name)
         self.data = os.path.join(self.folder, "data")  # created by the server
         self.mounted = False
         if not image:
@@ -64,7 +64,7 @@ class Disk:
             self.mounted = False
 
 
-class Place:
+class TestResources:
     """A temporary folder and its disks, which are removed at the end."""
 
     def __enter__(self):
@@ -78,7 +78,7 @@ class Place:
         self.disks.append(disk)
         return disk
 
-    def watch(self, process):
+    def kill_at_end(self, process):
         """Ends the process when the test does."""
         self.processes.append(process)
         return process

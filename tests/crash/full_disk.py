@@ -7,7 +7,7 @@ import os
 import time
 
 from cases import expect, run_cases
-from disk_images import Place
+from disk_images import TestResources
 from process import Client, start_guildhall
 from writers import Writers, check_passes
 
@@ -21,8 +21,8 @@ def wait_until_refused(writers):
     before = [w.refused for w in writers.all]
     while not all(w.refused > old for w, old in zip(writers.all, before)):
         for writer in writers.all:
-            if writer.trouble:
-                raise writer.trouble
+            if writer.error:
+                raise writer.error
         expect(time.monotonic() < deadline, "writes continued although the disk is full")
         time.sleep(0.01)
 
@@ -71,10 +71,10 @@ def expect_quiet_log(server, seconds):
 
 
 def full_disk_refuses_writes_until_there_is_space(executable):
-    with Place() as place:
-        disk = place.disk("small", megabytes=MEGABYTES)
+    with TestResources() as resources:
+        disk = resources.disk("small", megabytes=MEGABYTES)
         folder = disk.data
-        server = place.watch(start_guildhall(executable, folder))
+        server = resources.kill_at_end(start_guildhall(executable, folder))
         writers = Writers(server.port, WRITERS)
 
         ballast = disk.fill()
@@ -96,14 +96,14 @@ def full_disk_refuses_writes_until_there_is_space(executable):
         writers.join()
         expect(sum(w.refused for w in writers.all) == refused,
                "writes were refused after there was space again")
-        told = writers.acknowledged()
+        acknowledged = writers.acknowledged()
         expect(readiness(server.port) == (200, '{"status":"ok"}'), readiness(server.port))
 
         server.kill()
-        server = place.watch(start_guildhall(executable, folder))
-        missing = writers.lost(server.port, told)
+        server = resources.kill_at_end(start_guildhall(executable, folder))
+        missing = writers.lost(server.port, acknowledged)
         expect(not missing, "after the restart:\n" + "\n".join(missing))
-        print(f"{refused} writes were refused, {sum(told)} acknowledged and found")
+        print(f"{refused} writes were refused, {sum(acknowledged)} acknowledged and found")
         server.stop()
         check_passes(executable, folder)
 

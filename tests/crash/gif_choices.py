@@ -11,7 +11,7 @@ import time
 from http.client import HTTPException
 
 from cases import expect, run_cases
-from disk_images import Place
+from disk_images import TestResources
 from process import Client, Failed, register, start_guildhall
 from writers import check_passes
 
@@ -71,14 +71,14 @@ def wait_for_counts(folder):
 
 
 def gif_choice_counts_once_despite_kills(executable):
-    with Place() as place:
-        folder = os.path.join(place.folder, "data")
-        server = place.watch(start_guildhall(executable, folder))
+    with TestResources() as resources:
+        folder = os.path.join(resources.folder, "data")
+        server = resources.kill_at_end(start_guildhall(executable, folder))
         people = [Person(server.port, f"person{n}") for n in range(PEOPLE)]
         server.stop()
         import_gifs(executable, folder)
         for n in range(ROUNDS):
-            server = place.watch(start_guildhall(executable, folder))
+            server = resources.kill_at_end(start_guildhall(executable, folder))
             threads = [threading.Thread(target=p.choose, args=(server.port,)) for p in people]
             for t in threads:
                 t.start()

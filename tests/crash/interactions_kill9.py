@@ -8,11 +8,11 @@ import subprocess
 import time
 
 from cases import Skip, expect, run_cases
-from disk_images import Place
+from disk_images import TestResources
 from process import Client, register, start_guildhall
 
-from interactions import Scene  # bench/
-from sessions import PLAIN, Wire  # bench/
+from interactions import SampleGuild  # bench/
+from sessions import GATEWAY_PATH, Wire  # bench/
 
 PATIENCE = 60  # seconds
 LIMIT = 3  # time limit in seconds for an app's callback
@@ -23,10 +23,10 @@ class Session(Wire):
     """A gateway session that waits for events."""
 
     def __init__(self, port, token):
-        super().__init__(port, PLAIN, token)
+        super().__init__(port, GATEWAY_PATH, token)
         self.socket.settimeout(PATIENCE)
 
-    def told(self, name):
+    def read_event(self, name):
         """The next event of this name."""
         while True:
             whole = self.frame()
@@ -35,29 +35,29 @@ class Session(Wire):
                 return message["d"]
 
 
-class Stage:
+class ServerWithBot:
     """A server that can be killed, with a user who invokes a command and a bot that receives it."""
 
-    def __init__(self, place, executable, store):
-        self.place, self.store = place, store
-        self.executable, self.folder = executable, os.path.join(place.folder, "data")
+    def __init__(self, resources, executable, store):
+        self.resources, self.store = resources, store
+        self.executable, self.folder = executable, os.path.join(resources.folder, "data")
         self.server = self.start()
         self.token = register(self.server.port, "ada")
-        self.scene = Scene(self.server.port, self.token)
+        self.sample = SampleGuild(self.server.port, self.token)
 
     def start(self):
-        return self.place.watch(start_guildhall(self.executable, self.folder, *self.store))
+        return self.resources.kill_at_end(start_guildhall(self.executable, self.folder, *self.store))
 
-    def ask(self, nonce):
+    def start_interaction(self, nonce):
         """Invokes the command and returns the interaction that the bot receives."""
-        bot = Session(self.server.port, self.scene.bot)
-        self.asked_at = time.monotonic()
+        bot = Session(self.server.port, self.sample.bot)
+        self.started_at = time.monotonic()
         status, answer = Client(self.server.port, self.token).call(
-            "POST", "/interactions", json.loads(self.scene.body.replace("NONCE", nonce)))
+            "POST", "/interactions", json.loads(self.sample.body.replace("NONCE", nonce)))
         expect(status == 204, f"POST /interactions answered {status}: {answer}")
-        told = bot.told("INTERACTION_CREATE")
+        event = bot.read_event("INTERACTION_CREATE")
         bot.close()
-        return told
+        return event
 
     def kill(self):
         self.server.kill()
@@ -78,54 +78,54 @@ def postgres():
 
 
 def unanswered_interaction_fails_after_a_kill(executable, store=()):
-    with Place() as place:
-        stage = Stage(place, executable, store)
+    with TestResources() as resources:
+        setup = ServerWithBot(resources, executable, store)
         # Only connected clients get the failure event: a start that takes longer than the limit is
         # too late.
         for number in range(ROUNDS):
-            asked = stage.ask(f"first {number}")
-            stage.kill()
-            ada = Session(stage.server.port, stage.token)
-            if time.monotonic() - stage.asked_at < LIMIT:
+            interaction = setup.start_interaction(f"first {number}")
+            setup.kill()
+            ada = Session(setup.server.port, setup.token)
+            if time.monotonic() - setup.started_at < LIMIT:
                 break
             ada.close()
         else:
             raise Skip("a start takes longer than an app's time limit")
-        while (failed := ada.told("INTERACTION_FAILURE"))["nonce"] != f"first {number}":
+        while (failed := ada.read_event("INTERACTION_FAILURE"))["nonce"] != f"first {number}":
             pass  # from a round that was too late
-        took = time.monotonic() - stage.asked_at
-        expect(failed == {"id": asked["id"], "nonce": f"first {number}", "reason_code": 2},
-               f"told {failed}")
+        took = time.monotonic() - setup.started_at
+        expect(failed == {"id": interaction["id"], "nonce": f"first {number}", "reason_code": 2},
+               f"the event is {failed}")
         expect(took > LIMIT - 0.1, f"the failure event came after {took:.1f} s")
-        path = f"/interactions/{asked['id']}/{asked['token']}/callback"
-        status, answer = stage.call(path, {"type": 5})
+        path = f"/interactions/{interaction['id']}/{interaction['token']}/callback"
+        status, answer = setup.call(path, {"type": 5})
         expect((status, answer["code"]) == (404, 10062), f"a late callback got {status}: {answer}")
         ada.close()
 
 
 def acknowledged_interaction_continues_after_a_kill(executable, store=()):
-    with Place() as place:
-        stage = Stage(place, executable, store)
+    with TestResources() as resources:
+        setup = ServerWithBot(resources, executable, store)
         for number in range(ROUNDS):
-            asked = stage.ask(f"second {number}")
-            path = f"/interactions/{asked['id']}/{asked['token']}/callback"
-            status, answer = stage.call(path, {"type": 5})
+            interaction = setup.start_interaction(f"second {number}")
+            path = f"/interactions/{interaction['id']}/{interaction['token']}/callback"
+            status, answer = setup.call(path, {"type": 5})
             if status == 204:
                 break
-            expect(time.monotonic() - stage.asked_at > LIMIT,
+            expect(time.monotonic() - setup.started_at > LIMIT,
                    f"the callback was answered {status}: {answer}")
         else:
             raise Skip("a callback takes longer than an app's time limit")
-        stage.kill()
-        ada = Session(stage.server.port, stage.token)
-        status, answer = stage.call(path, {"type": 5})
+        setup.kill()
+        ada = Session(setup.server.port, setup.token)
+        status, answer = setup.call(path, {"type": 5})
         expect((status, answer["code"]) == (400, 40060), f"a second callback got {status}: {answer}")
-        status, answer = stage.call(f"/webhooks/{asked['application_id']}/{asked['token']}",
+        status, answer = setup.call(f"/webhooks/{interaction['application_id']}/{interaction['token']}",
                                     {"content": "Here it is"})
         expect(status == 200, f"the follow-up was answered {status}: {answer}")
         expect(not answer["flags"] & 128, "the message is still loading")
-        told = ada.told("MESSAGE_UPDATE")
-        expect(told["content"] == "Here it is", f"told {told}")
+        event = ada.read_event("MESSAGE_UPDATE")
+        expect(event["content"] == "Here it is", f"the event is {event}")
         ada.close()
 
 

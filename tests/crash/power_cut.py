@@ -16,7 +16,7 @@ import random
 import time
 
 from cases import expect, run_cases
-from disk_images import Place
+from disk_images import TestResources
 from process import Failed, start_guildhall
 from writers import Writers, check_passes
 
@@ -25,52 +25,52 @@ WRITERS = 16
 MEGABYTES = 64
 
 
-def cut_power(place, disk, server, writers, name):
+def cut_power(resources, disk, server, writers, name):
     """Returns the disk after the power cut, and the writes acknowledged before it."""
     server.freeze()
-    told = writers.acknowledged()
+    acknowledged = writers.acknowledged()
     image = disk.image_now(name)
     server.kill()
     writers.join()
     disk.close()
     os.unlink(disk.image)
-    return place.disk(name, image=image), told
+    return resources.disk(name, image=image), acknowledged
 
 
 def power_cut_loses_no_acknowledged_write(executable):
-    with Place() as place:
-        disk = place.disk("disk0", megabytes=MEGABYTES)
-        server = place.watch(start_guildhall(executable, disk.data))
+    with TestResources() as resources:
+        disk = resources.disk("disk0", megabytes=MEGABYTES)
+        server = resources.kill_at_end(start_guildhall(executable, disk.data))
         writers = Writers(server.port, WRITERS)
         for number in range(1, CUTS + 1):
             before = writers.acknowledged()
             writers.start(server.port)
             writers.wait_for_more(before)
             time.sleep(random.uniform(0, 0.6))
-            disk, told = cut_power(place, disk, server, writers, f"disk{number}")
+            disk, acknowledged = cut_power(resources, disk, server, writers, f"disk{number}")
 
-            server = place.watch(start_guildhall(executable, disk.data))
-            missing = writers.lost(server.port, told)
+            server = resources.kill_at_end(start_guildhall(executable, disk.data))
+            missing = writers.lost(server.port, acknowledged)
             expect(not missing, f"cut {number}:\n" + "\n".join(missing))
-            print(f"cut {number}: {sum(told) - sum(before)} acknowledged and found")
-            writers.forget_unacknowledged(server.port)
+            print(f"cut {number}: {sum(acknowledged) - sum(before)} acknowledged and found")
+            writers.reset_to_stored(server.port)
         server.kill()
         check_passes(executable, disk.data)
 
 
-def describe_writes_lost_by_power_cut(executable, place, disk, writers, told):
+def describe_writes_lost_by_power_cut(executable, resources, disk, writers, acknowledged):
     """Returns descriptions of the lost writes; a database that cannot be opened lost everything."""
     try:
-        server = place.watch(start_guildhall(executable, disk.data))
-        return writers.lost(server.port, told)
+        server = resources.kill_at_end(start_guildhall(executable, disk.data))
+        return writers.lost(server.port, acknowledged)
     except (Failed, OSError) as e:
         return [f"the database does not open again: {str(e).splitlines()[0]}"]
 
 
 def a_power_cut_without_syncs_loses_acknowledged_writes(executable):
-    with Place() as place:
-        disk = place.disk("disk", megabytes=MEGABYTES)
-        server = place.watch(start_guildhall(executable, disk.data, "--durability", "off"))
+    with TestResources() as resources:
+        disk = resources.disk("disk", megabytes=MEGABYTES)
+        server = resources.kill_at_end(start_guildhall(executable, disk.data, "--durability", "off"))
         writers = Writers(server.port, WRITERS)
         # The accounts are flushed, so only later writes can be missing.
         disk.flush()
@@ -78,8 +78,8 @@ def a_power_cut_without_syncs_loses_acknowledged_writes(executable):
         writers.start(server.port)
         writers.wait_for_more(before)
         time.sleep(0.5)
-        disk, told = cut_power(place, disk, server, writers, "after")
-        missing = describe_writes_lost_by_power_cut(executable, place, disk, writers, told)
+        disk, acknowledged = cut_power(resources, disk, server, writers, "after")
+        missing = describe_writes_lost_by_power_cut(executable, resources, disk, writers, acknowledged)
         expect(missing, "every write survived although nothing was synced: this test cannot detect losses")
         print(f"without syncs, {len(missing)} of {WRITERS} writers lost writes: {missing[0]}")
 

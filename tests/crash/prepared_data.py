@@ -9,10 +9,10 @@ import tempfile
 import process
 from process import Process, serve_command
 
-KEPT = ("guildhall.db", "pepper.key")
+PREPARED_FILES = ("guildhall.db", "pepper.key")
 
 
-def fresh_folder(executable):
+def prepared_folder(executable):
     """Returns a folder with the result of a first start, next to the executable."""
     path = f"{executable}.fresh-{os.stat(executable).st_mtime_ns}"
     if not os.path.isdir(path):
@@ -34,24 +34,24 @@ def is_of_build(executable):
     return os.path.isdir(os.path.join(os.path.dirname(executable), os.pardir, "meson-info"))
 
 
-def freshen(executable, folder):
+def copy_prepared_data(executable, folder):
     """Copies the prepared data into an empty or missing folder."""
     if not os.path.isdir(folder):
         os.makedirs(folder, 0o700)
     if not os.listdir(folder) and is_of_build(executable):
-        for name in KEPT:
-            shutil.copy(os.path.join(fresh_folder(executable), name), folder)
+        for name in PREPARED_FILES:
+            shutil.copy(os.path.join(prepared_folder(executable), name), folder)
     return folder
 
 
-def freshen_for(executable, words):
+def prepare_data_for(executable, words):
     """Prepares the data folder of a command that would create it."""
     if words[0] in ("user", "import", "seed") and "--data" in words and "--store" not in words:
-        freshen(executable, words[words.index("--data") + 1])
+        copy_prepared_data(executable, words[words.index("--data") + 1])
 
 
 def start_guildhall(executable, folder, *flags, **more):
     """Starts a server like process.start_guildhall, with prepared tables."""
     if "--store" not in flags:
-        freshen(executable, folder)
+        copy_prepared_data(executable, folder)
     return process.start_guildhall(executable, folder, *flags, **more)

@@ -8,10 +8,10 @@ import subprocess
 import time
 
 from cases import Skip, expect, run_cases
-from disk_images import Place
+from disk_images import TestResources
 from process import Client, start_guildhall
-from sessions import PLAIN, Wire
-from voice import ask, guild_with, import_world, place_of
+from sessions import GATEWAY_PATH, Wire
+from voice import send_voice_state_update, guild_with, import_world, guild_and_voice_channel_of
 
 
 def people(executable, folder, *flags):
@@ -23,7 +23,7 @@ def people(executable, folder, *flags):
     return import_world(Bench, folder, world, *flags)
 
 
-def heard(wire, wanted):
+def wait_for_voice_state(wire, wanted):
     """Waits for a voice state in that channel, or in no channel."""
     while True:
         frame = wire.frame()
@@ -44,26 +44,26 @@ def state_of(port, token, guild):
 def restarted_server_retains_voice_states_of_resumable_sessions(executable):
     """Members see the voice states while the sessions may resume. Bob's session does not resume: he
     joins again."""
-    with Place() as place:
-        folder = os.path.join(place.folder, "data")
+    with TestResources() as resources:
+        folder = os.path.join(resources.folder, "data")
         ada, bob = people(executable, folder)
-        server = place.watch(start_guildhall(executable, folder))
-        guild, channel = place_of(server.port, ada)
-        wire = Wire(server.port, PLAIN, bob)
-        ask(wire, guild, channel)
-        heard(wire, channel)
+        server = resources.kill_at_end(start_guildhall(executable, folder))
+        guild, channel = guild_and_voice_channel_of(server.port, ada)
+        wire = Wire(server.port, GATEWAY_PATH, bob)
+        send_voice_state_update(wire, guild, channel)
+        wait_for_voice_state(wire, channel)
         expect(state_of(server.port, bob, guild) == 200, "bob is not in voice")
         server.kill()
         wire.close()
-        server = place.watch(start_guildhall(executable, folder))
+        server = resources.kill_at_end(start_guildhall(executable, folder))
         expect(state_of(server.port, bob, guild) == 200, "bob is not in voice any more")
-        watcher = Wire(server.port, PLAIN, ada)
+        watcher = Wire(server.port, GATEWAY_PATH, ada)
         expect(b'"voice_states":[]' not in watcher.ready, "READY shows nobody in voice")
-        wire = Wire(server.port, PLAIN, bob)
-        ask(wire, guild, channel)
-        heard(watcher, channel)
-        ask(wire, guild, None)
-        heard(watcher, None)
+        wire = Wire(server.port, GATEWAY_PATH, bob)
+        send_voice_state_update(wire, guild, channel)
+        wait_for_voice_state(watcher, channel)
+        send_voice_state_update(wire, guild, None)
+        wait_for_voice_state(watcher, None)
         expect(state_of(server.port, bob, guild) == 404, "bob is still in voice")
         wire.close()
         watcher.close()
@@ -77,21 +77,21 @@ def other_node_removes_voice_states_of_a_dead_node(executable):
     schema = f"voice_{os.getpid()}"
     subprocess.run(["psql", "-qc", f"create schema {schema}", database], check=True, timeout=30)
     store = ["--store", f"{database} options=-csearch_path={schema}"]
-    with Place() as place:
-        folder = os.path.join(place.folder, "data")
+    with TestResources() as resources:
+        folder = os.path.join(resources.folder, "data")
         ada, bob = people(executable, folder, *store)
-        servers = [place.watch(start_guildhall(executable, folder, "--node", str(node), "--bus", "poll",
+        servers = [resources.kill_at_end(start_guildhall(executable, folder, "--node", str(node), "--bus", "poll",
                                              *store))
                    for node in (5, 6)]
-        guild, channel = place_of(servers[1].port, ada)
-        watcher, wire = Wire(servers[1].port, PLAIN, ada), Wire(servers[0].port, PLAIN, bob)
-        ask(wire, guild, channel)
-        heard(wire, channel)
+        guild, channel = guild_and_voice_channel_of(servers[1].port, ada)
+        watcher, wire = Wire(servers[1].port, GATEWAY_PATH, ada), Wire(servers[0].port, GATEWAY_PATH, bob)
+        send_voice_state_update(wire, guild, channel)
+        wait_for_voice_state(wire, channel)
         time.sleep(4)  # the node continues its heartbeats
         expect(state_of(servers[1].port, bob, guild) == 200, "the other node does not show bob")
         servers[0].kill()
         died = time.monotonic()
-        heard(watcher, None)
+        wait_for_voice_state(watcher, None)
         took = time.monotonic() - died
         expect(state_of(servers[1].port, bob, guild) == 404, "bob is still in voice")
         expect(took < 60, f"left {took:.1f} s after the kill")

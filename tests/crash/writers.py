@@ -14,7 +14,7 @@ class Writer:
         self.name = name
         self.token = register(port, name)
         self.sent = self.acknowledged = self.refused = 0
-        self.trouble = None
+        self.error = None
         self.write(Client(port, self.token))
 
     def write(self, client):
@@ -60,7 +60,7 @@ class Writers:
         except Exception as e:  # pylint: disable=broad-except
             # A connection that ends within a response is the expected crash.
             if type(e).__module__ != "http.client":
-                writer.trouble = e
+                writer.error = e
         finally:
             client.close()
 
@@ -71,8 +71,8 @@ class Writers:
             thread.join(60)
             expect(not thread.is_alive(), "a writer hangs")
         for writer in self.all:
-            if writer.trouble:
-                raise writer.trouble
+            if writer.error:
+                raise writer.error
 
     def acknowledged(self):
         return [w.acknowledged for w in self.all]
@@ -94,7 +94,7 @@ class Writers:
             expect(found <= writer.sent, f"{writer.name}: {found} is stored but was never sent")
         return missing
 
-    def forget_unacknowledged(self, port):
+    def reset_to_stored(self, port):
         """Continues from the stored values, so that the next round starts clean."""
         for writer in self.all:
             writer.acknowledged = writer.sent = writer.read(port)

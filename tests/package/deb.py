@@ -62,8 +62,8 @@ def package_build_is_reproducible(_):
 def lintian_reports_no_problems(_):
     path = package()
     # Run by root, lintian prints a warning on standard error.
-    said = done("lintian", "--fail-on", "error,warning,info", "--display-info", path)
-    expect(said.strip() == "", said)
+    output = done("lintian", "--fail-on", "error,warning,info", "--display-info", path)
+    expect(output.strip() == "", output)
 
 
 def installed_program_serves(_):
@@ -109,9 +109,9 @@ def systemd_accepts_the_unit_files(_):
                 text = file.read().replace("/usr/bin/guildhall", f"{folder}/usr/bin/guildhall")
             with open(unit, "w", encoding="utf-8") as file:
                 file.write(text)
-        said = subprocess.run(["systemd-analyze", "verify", "--man=no", *units], check=False,
-                              capture_output=True, text=True, timeout=PATIENCE).stderr
-        wrong = [line for line in said.splitlines() if "guildhall" in line]
+        output = subprocess.run(["systemd-analyze", "verify", "--man=no", *units], check=False,
+                                capture_output=True, text=True, timeout=PATIENCE).stderr
+        wrong = [line for line in output.splitlines() if "guildhall" in line]
         expect(not wrong, "\n".join(wrong))
 
 
@@ -198,8 +198,8 @@ def purge_prints_which_data_remain(_):
         data = os.path.join(folder, "lib")
         os.mkdir(data)
         script = postrm.replace("/var/lib/guildhall", data).replace("/etc/guildhall", f"{folder}/etc")
-        said = calls_of(script, folder, "purge")[1]
-        expect(f"{data} stays" in said and "account guildhall stays" in said, said)
+        output = calls_of(script, folder, "purge")[1]
+        expect(f"{data} stays" in output and "account guildhall stays" in output, output)
         expect(os.path.isdir(data), "it was deleted")
         expect(calls_of(script, folder, "remove")[1] == "", "remove says something")
 
@@ -285,10 +285,10 @@ def first_account_is_created_within_a_minute(_):
         path, began = package(), processor_seconds()
         _, install, account = readme_lines()
         typed = FIRST_ACCOUNT.replace("INSTALL", install).replace("ACCOUNT", account)
-        said = done(*alone, FRESH, "sh", folder, path, typed)
+        output = done(*alone, FRESH, "sh", folder, path, typed)
         took = processor_seconds() - began
-    expect("not of the server" not in said, said)
-    seconds = float(re.search(r"^seconds (.*)$", said, re.M)[1])
+    expect("not of the server" not in output, output)
+    seconds = float(re.search(r"^seconds (.*)$", output, re.M)[1])
     print(f"from the package to the first account: {seconds:.1f} s, {took:.1f} s of processor time")
     expect(took < MINUTE / 2, f"{took} s of processor time")
 

@@ -189,10 +189,10 @@ def npm_package_from_a_registry_runs_the_test_of_its_readme(executable):
         began, clock = processor_seconds(), time.monotonic()
         done("sh", "-ec", commands[0], cwd=project, env=env)
         write(project, name, test)
-        said = done("sh", "-ec", commands[1], cwd=project, env=env)
+        output = done("sh", "-ec", commands[1], cwd=project, env=env)
         seconds = processor_seconds(began)
         print(f"npm install and first test: {time.monotonic() - clock:.1f} s, {seconds:.1f} s of processor time")
-        expect(re.search(r"^(#|ℹ) pass 1$", said, re.M) and re.search(r"^(#|ℹ) fail 0$", said, re.M), said)
+        expect(re.search(r"^(#|ℹ) pass 1$", output, re.M) and re.search(r"^(#|ℹ) fail 0$", output, re.M), output)
         expect(seconds < FIRST_TEST_SECONDS, f"{seconds} s of processor time")
         # npm chose the platform by itself.
         expect({n for n in registry.requested if "guildhall" in n} ==
@@ -211,8 +211,8 @@ def npm_package_from_files_finds_the_program(executable):
                   "const hall = await startGuildhall({ world: { users: [{ username: 'ada' }] } });"
                   "console.log((await hall.asUser('ada').call('GET', '/users/@me')).username, hall.binary);"
                   "await hall.stop();")
-        said = done("node", "--input-type=module", "-e", script, cwd=folder, env=env)
-        expect(re.match(r"ada \S+/@guildhall/linux-\w+/bin/guildhall\n", said), said)
+        output = done("node", "--input-type=module", "-e", script, cwd=folder, env=env)
+        expect(re.match(r"ada \S+/@guildhall/linux-\w+/bin/guildhall\n", output), output)
 
 
 def npm_package_without_a_program_says_what_to_do(executable):
@@ -225,8 +225,8 @@ def npm_package_without_a_program_says_what_to_do(executable):
             script = (f"Object.defineProperty(process, 'platform', {{ value: '{system}' }});"
                       "const { startGuildhall } = await import('./index.js');"
                       "await startGuildhall({ world: {} }).catch((e) => console.log(e.message));")
-            said = done("node", "--input-type=module", "-e", script, cwd=os.path.join(folder, "package"), env=env)
-            expect(wanted in said, said)
+            output = done("node", "--input-type=module", "-e", script, cwd=os.path.join(folder, "package"), env=env)
+            expect(wanted in output, output)
         failed = subprocess.run(["node", "bin/guildhall.js", "version"], cwd=os.path.join(folder, "package"),
                                 capture_output=True, text=True, timeout=PATIENCE, check=False, env=env)
         expect(failed.returncode == 1 and failed.stderr.startswith("guildhall: The package"), failed)
@@ -250,10 +250,10 @@ def wheel_runs_the_test_of_its_readme(executable):
         done(python, "-m", "pip", "install", "--no-index", "--no-compile", wheel, env=env)
         write(folder, name, test)
         env["PATH"] = f"{folder}/venv/bin:{env['PATH']}"
-        said = done(python, "-m", *commands[1].split(), "-q", "-p", "no:cacheprovider", cwd=folder, env=env)
+        output = done(python, "-m", *commands[1].split(), "-q", "-p", "no:cacheprovider", cwd=folder, env=env)
         seconds = processor_seconds(began)
         print(f"pip install and first test: {time.monotonic() - clock:.1f} s, {seconds:.1f} s of processor time")
-        expect("1 passed" in said, said)
+        expect("1 passed" in output, output)
         expect(seconds < FIRST_TEST_SECONDS, f"{seconds} s of processor time")
         expect("libraries" in done("guildhall", "version", env=env), "guildhall version")
 
@@ -317,8 +317,8 @@ class Image:
 
 def add_libraries(root, executable):
     """A dynamic program needs its libraries, which the image does not have."""
-    said = subprocess.run(["ldd", executable], capture_output=True, text=True, check=False).stdout
-    for library in re.findall(r"(/\S+) \(0x", said):
+    output = subprocess.run(["ldd", executable], capture_output=True, text=True, check=False).stdout
+    for library in re.findall(r"(/\S+) \(0x", output):
         os.makedirs(os.path.dirname(root + library), exist_ok=True)
         shutil.copy(library, root + library)
 
@@ -391,10 +391,10 @@ def compose_file_fits_the_image(executable):
                             "volumes", "healthcheck"}, f"unknown keys: {sorted(service)}")
     volume, _, target = service["volumes"][0].partition(":")
     containerfile = read(PACKAGING, "container", "Containerfile")
-    said = re.search(r"^HEALTHCHECK --interval=(\S+) --timeout=(\S+) --start-period=(\S+) CMD (.*)$", containerfile, re.M)
+    output = re.search(r"^HEALTHCHECK --interval=(\S+) --timeout=(\S+) --start-period=(\S+) CMD (.*)$", containerfile, re.M)
     check = service["healthcheck"]
     expect((check["interval"], check["timeout"], check["start_period"], check["test"][1:]) ==
-           (*said.groups()[:3], json.loads(said[4])), check)
+           (*output.groups()[:3], json.loads(output[4])), check)
     with tempfile.TemporaryDirectory() as folder:
         image = unpacked_image(executable, folder)
         expect(volume in compose["volumes"] and target in image.config["Volumes"], service["volumes"])
@@ -467,15 +467,15 @@ def documented_container_commands_run(executable):
     world = re.search(r"^```json world\.json\n(.*?)^```$", read(ROOT, "docs/testing-your-bot.md"), re.M | re.S)[1]
     for block, wanted in zip(blocks[:2], ("ada", "weather-token-for-tests")):
         with tempfile.TemporaryDirectory() as folder:
-            docker, said = Docker(unpacked_image(executable, folder)), ""
+            docker, output = Docker(unpacked_image(executable, folder)), ""
             try:
                 for line in block.splitlines():
                     command, _, file = line.partition(" <")
                     expect(file in ("", "world.json"), line)
-                    said += docker.type(command, world if file else None) or ""
+                    output += docker.type(command, world if file else None) or ""
             finally:
                 docker.do_stop()
-            expect(re.search(wanted, said), said)
+            expect(re.search(wanted, output), output)
 
 
 def devcontainer_and_ci_files_are_valid(_executable):
@@ -545,11 +545,11 @@ def declared_versions_and_names_agree(_executable):
     project = read(PACKAGING, "python", "pyproject.toml")
     expect(package["name"] == re.search(r'^name = "(.*)"$', project, re.M)[1] == "guildhall-test", package["name"])
     expect(package["description"] == re.search(r'^description = "(.*)"$', project, re.M)[1], "descriptions differ")
-    told = {package["version"], *package["optionalDependencies"].values(),
+    info = {package["version"], *package["optionalDependencies"].values(),
             re.search(r'^version = "(.*)"$', project, re.M)[1],
             re.search(r'^#define GUILDHALL_VERSION "(.*)"$', read(ROOT, "src/server/guildhall.h"), re.M)[1],
             re.match(r"guildhall \((.*)-1\)", read(PACKAGING, "debian", "changelog"))[1]}
-    expect(told == {version}, f"{told}, and {version} in meson.build")
+    expect(info == {version}, f"{info}, and {version} in meson.build")
 
 
 def version_follows_the_tag(_executable):
@@ -608,17 +608,17 @@ def tag_that_does_not_fit_the_files_is_refused(_executable):
         expect(notes.startswith("## 7.8.9, 2026-11-18\n") and notes.count("\n## ") == 0 and "### For" in notes, notes[:500])
 
 
-def program_tells_its_build(executable):
-    said = done(executable, "version")
-    told = json.loads(done(executable, "version", "--json"))
-    expect(said.splitlines()[0] == f"guildhall {told['version']}", said)
-    expect(re.fullmatch(r"[0-9a-f]{40}(\.modified)?|unknown", told["commit"]), told["commit"])
-    expect(told["commit"] in said and told["commit_date"] in said, said)
-    if "dev" in told["version"] and told["commit"] != "unknown":
-        expect(told["commit"][:12] in told["version"], told)
-    expect(told["architecture"] == platform.machine() and told["build"] in said and told["linkage"] in said, told)
-    expect({"libuv", "OpenSSL", "SQLite", "glibc"} <= set(told["libraries"]), told)
-    expect(all(f"{name} {version}" in said for name, version in told["libraries"].items()), said)
+def program_prints_its_build(executable):
+    output = done(executable, "version")
+    info = json.loads(done(executable, "version", "--json"))
+    expect(output.splitlines()[0] == f"guildhall {info['version']}", output)
+    expect(re.fullmatch(r"[0-9a-f]{40}(\.modified)?|unknown", info["commit"]), info["commit"])
+    expect(info["commit"] in output and info["commit_date"] in output, output)
+    if "dev" in info["version"] and info["commit"] != "unknown":
+        expect(info["commit"][:12] in info["version"], info)
+    expect(info["architecture"] == platform.machine() and info["build"] in output and info["linkage"] in output, info)
+    expect({"libuv", "OpenSSL", "SQLite", "glibc"} <= set(info["libraries"]), info)
+    expect(all(f"{name} {version}" in output for name, version in info["libraries"].items()), output)
 
 
 def sums_cover_all_files(executable):
@@ -641,7 +641,7 @@ if __name__ == "__main__":
     run_cases("packages", [
         version_follows_the_tag,
         tag_that_does_not_fit_the_files_is_refused,
-        program_tells_its_build,
+        program_prints_its_build,
         declared_versions_and_names_agree,
         npm_package_from_a_registry_runs_the_test_of_its_readme,
         npm_package_from_files_finds_the_program,

@@ -63,11 +63,11 @@ class Box:
 
 
 def static_program_needs_no_library(program):
-    said = subprocess.run(["readelf", "-ld", program], capture_output=True, text=True, check=True).stdout
-    expect("NEEDED" not in said and "INTERP" not in said, said)
+    output = subprocess.run(["readelf", "-ld", program], capture_output=True, text=True, check=True).stdout
+    expect("NEEDED" not in output and "INTERP" not in output, output)
 
 
-class Asked(http.server.BaseHTTPRequestHandler):
+class RecordingHandler(http.server.BaseHTTPRequestHandler):
     paths = []
 
     def do_POST(self):
@@ -79,7 +79,7 @@ class Asked(http.server.BaseHTTPRequestHandler):
 
 
 def static_program_serves_and_sends_requests_in_an_empty_chroot(program):
-    endpoint = http.server.HTTPServer(("127.0.0.1", 0), Asked)
+    endpoint = http.server.HTTPServer(("127.0.0.1", 0), RecordingHandler)
     threading.Thread(target=endpoint.serve_forever, daemon=True).start()
     with Box(program) as box:
         server = box.serve()
@@ -92,7 +92,7 @@ def static_program_serves_and_sends_requests_in_an_empty_chroot(program):
             url = f"http://localhost:{endpoint.server_port}/hook"
             status, answer = ada.call("PATCH", f"/applications/{app['id']}",
                                       {"interactions_endpoint_url": url})
-            expect(status == 400 and Asked.paths, f"no request was sent: {status} {answer}")
+            expect(status == 400 and RecordingHandler.paths, f"no request was sent: {status} {answer}")
         finally:
             server.stop()
             endpoint.shutdown()

@@ -32,7 +32,7 @@ def program_of(folder, **env):
 
 
 def build_in_another_folder_gives_the_same_bytes(_):
-    here = program_of(ROOT)
+    first = program_of(ROOT)
     names = done(ROOT, "git", "-c", f"safe.directory={ROOT}", "ls-files", "-z")
     with tempfile.TemporaryDirectory(prefix="elsewhere-") as folder:
         subprocess.run(["xargs", "-0", "cp", "--parents", "-t", folder], input=names, cwd=ROOT, check=True)
@@ -40,10 +40,10 @@ def build_in_another_folder_gives_the_same_bytes(_):
         with open(os.path.join(folder, ".source-version"), "wb") as file:
             file.write(done(ROOT, "scripts/version", "file"))
         # Compiled without a cache, in another time zone and locale.
-        there = program_of(folder, CCACHE_DISABLE="1", TZ="Asia/Tokyo", LC_ALL="C")
-    expect(len(here) == len(there), f"{len(here)} bytes, and {len(there)}")
-    differ = sum(a != b for a, b in zip(here, there))
-    expect(here == there, f"{differ} of {len(here)} bytes differ")
+        second = program_of(folder, CCACHE_DISABLE="1", TZ="Asia/Tokyo", LC_ALL="C")
+    expect(len(first) == len(second), f"{len(first)} bytes, and {len(second)}")
+    differ = sum(a != b for a, b in zip(first, second))
+    expect(first == second, f"{differ} of {len(first)} bytes differ")
 
 
 sys.argv[1:] = sys.argv[1:] or [ROOT]

@@ -20,9 +20,9 @@ IDS = ["0", "1", "18446744073709551615", "18446744073709551616", "-1", "x", "00"
 class Document:
     """The operations and schemas of a document; `ids` returns existing ids of a kind."""
 
-    def __init__(self, document, d, ids):
+    def __init__(self, document, rng, ids):
         self.schemas = document["components"]["schemas"]
-        self.d = d
+        self.rng = rng
         self.ids = ids
         self.wild = True  # invalid values may be generated
         self.operations = [
@@ -40,70 +40,71 @@ class Document:
 
     def an_id(self, kind):
         known = self.ids(kind)
-        if known and (not self.wild or self.d.random() < 0.93):
-            return self.d.choice(known)
-        return self.d.choice(IDS)
+        if known and (not self.wild or self.rng.random() < 0.93):
+            return self.rng.choice(known)
+        return self.rng.choice(IDS)
 
     def value(self, schema, name="", depth=0):
-        d = self.d
-        if self.wild and d.random() < 0.04:
-            return d.choice(STRANGE)
+        rng = self.rng
+        if self.wild and rng.random() < 0.04:
+            return rng.choice(STRANGE)
         schema = self.resolved(schema)
         kind = schema.get("type")
         if isinstance(kind, list):
-            kind = d.choice(kind)
-        if "enum" in schema and (not self.wild or d.random() < 0.95):
-            return d.choice(schema["enum"])
+            kind = rng.choice(kind)
+        if "enum" in schema and (not self.wild or rng.random() < 0.95):
+            return rng.choice(schema["enum"])
         made = getattr(self, f"a_{kind}", None) if isinstance(kind, str) else None
-        return made(schema, name, depth) if made else d.choice(STRANGE)
+        return made(schema, name, depth) if made else rng.choice(STRANGE)
 
     def a_null(self, *_):
         return None
 
     def a_boolean(self, *_):
-        return self.d.random() < 0.5
+        return self.rng.random() < 0.5
 
     def a_integer(self, schema, *_):
         low, high = schema.get("minimum"), schema.get("maximum")
         if not self.wild:
-            return self.d.choice([n for n in (low, high, 1, 2, 5) if n is not None and n >= (low or 0)
-                                  and (high is None or n <= high)] or [low or 0])
+            return self.rng.choice([n for n in (low, high, 1, 2, 5) if n is not None and n >= (low or 0)
+                                    and (high is None or n <= high)] or [low or 0])
         edges = [n for e in (low, high) if e is not None for n in (e - 1, e, e + 1)]
-        if edges and self.d.random() < 0.7:
-            return self.d.choice(edges[1:-1] or edges)
-        return self.d.choice([0, 1, 2, 3, 5, 10, 60, *edges] if self.d.random() < 0.8 else NUMBERS)
+        if edges and self.rng.random() < 0.7:
+            return self.rng.choice(edges[1:-1] or edges)
+        return self.rng.choice([0, 1, 2, 3, 5, 10, 60, *edges] if self.rng.random() < 0.8 else NUMBERS)
 
     def a_number(self, schema, *_):
         return self.a_integer(schema)
 
     def a_string(self, schema, name, *_):
-        d = self.d
+        rng = self.rng
         form = schema.get("format")
         if form == "snowflake":
             return self.an_id(name.removesuffix("s").removesuffix("_id") or "")
         if form == "uint64":
-            return d.choice(["0", "8", "2048", str(2**63), str(2**64), "x"])
+            return rng.choice(["0", "8", "2048", str(2**63), str(2**64), "x"])
         if form == "date-time":
-            return d.choice(["2026-11-15T00:00:00Z", "2030-01-01T00:00:00.5+02:00", "9999-12-31T23:59:59Z", "soon"])
+            return rng.choice(["2026-11-15T00:00:00Z", "2030-01-01T00:00:00.5+02:00", "9999-12-31T23:59:59Z", "soon"])
         if form == "uri":
-            return d.choice(["https://example.org/a", "http://127.0.0.1:9/", "x:y", "//"])
+            return rng.choice(["https://example.org/a", "http://127.0.0.1:9/", "x:y", "//"])
         low, high = schema.get("minLength", 0), schema.get("maxLength")
         if not self.wild and "image" not in name and name not in ("icon", "avatar", "banner", "splash"):
-            return d.choice(["roll", "general", "ada", "words"])[:high] if low <= 3 else "a" * low
-        if high and d.random() < 0.5:
-            n = d.choice([max(low - 1, 0), low, low + 1, min(high, 70000) - 1, min(high, 70000), min(high, 70000) + 1])
-            return d.choice("ab é"[:3]) * max(n, 0)
-        if name == "sound" and d.random() < 0.7:
+            return rng.choice(["roll", "general", "ada", "words"])[:high] if low <= 3 else "a" * low
+        if high and rng.random() < 0.5:
+            most = min(high, 70000)
+            n = rng.choice([max(low - 1, 0), low, low + 1, most - 1, most, most + 1])
+            return rng.choice("ab é"[:3]) * max(n, 0)
+        if name == "sound" and rng.random() < 0.7:
             return SOUND
-        if d.random() < 0.3:
+        if rng.random() < 0.3:
             return PNG
-        return d.choice(WORDS) if d.random() < 0.4 else d.choice(["ada", "general", "roll", "some words", "b_1"])
+        return rng.choice(WORDS) if rng.random() < 0.4 else rng.choice(["ada", "general", "roll", "some words", "b_1"])
 
     def a_array(self, schema, name, depth):
         most = schema.get("maxItems", 3)
-        n = self.d.choice([0, 1, 1, 2, 3]) if depth < 4 else 0
+        n = self.rng.choice([0, 1, 1, 2, 3]) if depth < 4 else 0
         n = max(n, schema.get("minItems", 0))
-        if self.wild and depth < 2 and self.d.random() < 0.05:
+        if self.wild and depth < 2 and self.rng.random() < 0.05:
             n = min(most + 1, 120)
         return [self.value(schema.get("items", {}), name, depth + 1) for _ in range(n)]
 
@@ -112,18 +113,18 @@ class Document:
         required = schema.get("required", [])
         for key, of in schema.get("properties", {}).items():
             chance = 0.97 if key in required else 0.35 if depth < 3 else 0.1
-            if self.d.random() < chance and depth < 8:
+            if self.rng.random() < chance and depth < 8:
                 made[key] = self.value(of, key, depth + 1)
         if "additionalProperties" in schema and isinstance(schema["additionalProperties"], dict):
-            for key in self.d.sample(["en-US", "de", "1", "x" * 50], self.d.randrange(3)):
+            for key in self.rng.sample(["en-US", "de", "1", "x" * 50], self.rng.randrange(3)):
                 made[key] = self.value(schema["additionalProperties"], key, depth + 1)
-        if self.wild and self.d.random() < 0.02:
-            made[self.d.choice(["__proto__", "id", "x" * 200, "\0"])] = 1
+        if self.wild and self.rng.random() < 0.02:
+            made[self.rng.choice(["__proto__", "id", "x" * 200, "\0"])] = 1
         return made
 
     # --- replies -----------------------------------------------------------------------
 
-    def misfit(self, schema, value, at="answer"):
+    def mismatch(self, schema, value, at="answer"):
         """Returns why a value does not fit the schema, or None."""
         schema = self.resolved(schema)
         kinds = schema.get("type")
@@ -147,7 +148,7 @@ class Document:
             parts = [(known[k], v, f"{at}.{k}") for k, v in value.items() if k in known]
         else:
             parts = []
-        return next((why for part in parts if (why := self.misfit(*part))), None)
+        return next((why for part in parts if (why := self.mismatch(*part))), None)
 
 
 def kind_of(value):

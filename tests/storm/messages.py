@@ -8,63 +8,63 @@ import socket
 import struct
 import time
 
-from calls import QUICK, World
-from storm import SECONDS, dice, expect, run_cases, server_for_storm, until_over
+from calls import QUICK, RandomCaller
+from storm import SECONDS, expect, random_for, run_cases, server_for_storm, until_time_is_over
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 PATIENCE = 60
 MESSAGES = 12  # messages per connection, unless it is closed before
-ODD = (None, True, False, 0, 1, -1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64, -2**63, 0.5, 1e308, "", "0", "x",
-       "1" * 40, "18446744073709551615", "-1", "\u0000", "\u202e", "\U0001f600" * 40, "a" * 3000, [], {}, [[]],
-       [None] * 30, [{}] * 8, {"": {}})
+ODD_VALUES = (None, True, False, 0, 1, -1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64, -2**63, 0.5, 1e308, "", "0",
+              "x", "1" * 40, "18446744073709551615", "-1", "\u0000", "\u202e", "\U0001f600" * 40, "a" * 3000, [], {}, [[]],
+              [None] * 30, [{}] * 8, {"": {}})
 
 
 class Closed(Exception):
     """The server has ended the connection."""
 
 
-class Line:
+class WebSocketClient:
     """A minimal WebSocket client."""
 
     def __init__(self, port, path):
         self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
         self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                             f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {KEY}\r\n\r\n".encode())
-        self.have = b""
-        while b"\r\n\r\n" not in self.have:
-            self.more()
-        head, _, self.have = self.have.partition(b"\r\n\r\n")
+        self.received = b""
+        while b"\r\n\r\n" not in self.received:
+            self.receive_more()
+        head, _, self.received = self.received.partition(b"\r\n\r\n")
         expect(head.startswith(b"HTTP/1.1 101"), head[:100])
 
-    def more(self):
+    def receive_more(self):
         try:
             piece = self.socket.recv(65536)
         except ConnectionError:
             piece = b""
         if not piece:
             raise Closed
-        self.have += piece
+        self.received += piece
 
-    def need(self, count):
-        while len(self.have) < count:
-            self.more()
+    def receive_at_least(self, count):
+        while len(self.received) < count:
+            self.receive_more()
 
     def read(self):
         """Returns the next message. After a timeout, the next call returns the complete message."""
-        self.need(2)
-        kind, size = self.have[:2]
+        self.receive_at_least(2)
+        kind, size = self.received[:2]
         start = 2 + (0 if size < 126 else 2 if size == 126 else 8)
         if size > 125:
-            self.need(start)
-            size = int.from_bytes(self.have[2:start])
-        self.need(start + size)
-        body, self.have = self.have[start:start + size], self.have[start + size:]
+            self.receive_at_least(start)
+            size = int.from_bytes(self.received[2:start])
+        self.receive_at_least(start + size)
+        body, self.received = self.received[start:start + size], self.received[start + size:]
         if kind & 15 == 8:
             raise Closed
         return json.loads(body)
 
-    def say(self, op, d):
-        text = json.dumps({"op": op, "d": d}).encode()
+    def send(self, op, data):
+        text = json.dumps({"op": op, "d": data}).encode()
         size = (bytes([0x80 | len(text)]) if len(text) < 126 else
                 struct.pack(">BH", 0x80 | 126, len(text)) if len(text) < 1 << 16 else
                 struct.pack(">BQ", 0x80 | 127, len(text)))
@@ -81,7 +81,7 @@ class Line:
                 return message["d"]
         raise AssertionError(f"neither opcode {op} {event or ''} nor a close arrived")
 
-    def hear(self):
+    def read_all(self):
         """Reads all messages received so far."""
         self.socket.settimeout(0.005)
         try:
@@ -93,30 +93,30 @@ class Line:
             self.socket.settimeout(PATIENCE)
 
 
-def bent(d, value, depth=0):
+def mutate(rng, value, depth=0):
     """Returns the data with some parts replaced, removed or added."""
-    if d.random() < 0.05:
-        return d.choice(ODD)
+    if rng.random() < 0.05:
+        return rng.choice(ODD_VALUES)
     if isinstance(value, dict):
-        out = {k: bent(d, v, depth + 1) for k, v in value.items() if d.random() > 0.03}
-        if d.random() < 0.1:
-            out[d.choice(("id", "type", "x" * 300, "guild_id", "token", ""))] = d.choice(ODD)
+        out = {k: mutate(rng, v, depth + 1) for k, v in value.items() if rng.random() > 0.03}
+        if rng.random() < 0.1:
+            out[rng.choice(("id", "type", "x" * 300, "guild_id", "token", ""))] = rng.choice(ODD_VALUES)
         return out
     if isinstance(value, list):
         times = (0, 1, 1, 1, 2, 40) if depth < 3 else (1,)
-        return [bent(d, v, depth + 1) for v in value for _ in range(d.choice(times))]
+        return [mutate(rng, v, depth + 1) for v in value for _ in range(rng.choice(times))]
     return value
 
 
-def some_id(world, kind):
-    ids = world.known(kind) or ["5"]
-    return world.d.choice(ids)
+def some_id(caller, kind):
+    ids = caller.known_ids(kind) or ["5"]
+    return caller.rng.choice(ids)
 
 
-def messages_of(world, me):
+def messages_of(caller, me):
     """Returns valid messages of a gateway client."""
-    guild, channel, voice = some_id(world, "guild"), some_id(world, "channel"), some_id(world, "voice")
-    stream = world.d.choice((f"guild:{guild}:{voice}:{me['id']}", f"call:{channel}:{me['id']}"))
+    guild, channel, voice = some_id(caller, "guild"), some_id(caller, "channel"), some_id(caller, "voice")
+    stream = caller.rng.choice((f"guild:{guild}:{voice}:{me['id']}", f"call:{channel}:{me['id']}"))
     shown = {"channels": {channel: [[0, 99], [100, 199]]}, "members": [me["id"]], "thread_member_lists": [channel],
              "typing": True, "activities": True, "threads": True, "member_updates": True}
     activity = {"name": "a game", "type": 0, "state": "x", "timestamps": {"start": 1}, "party": {"size": [1, 2]},
@@ -161,100 +161,101 @@ def voice_messages_of(ready, claim):
     )
 
 
-def noise_for(d, ready):
+def send_random_datagrams(rng, ready):
     """Returns random datagrams with the first bytes of media, discovery or reports."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         for _ in range(20):
-            head = d.choice((struct.pack(">BBHII", 0x80, 120, d.randrange(1 << 16), 5, ready["ssrc"]),
-                             struct.pack(">BBHII", 0x90, 0xf8, 1, 2, ready["ssrc"] + 1),
-                             struct.pack(">BBHI", 0x81, 201, 7, ready["ssrc"]),
-                             struct.pack(">HHI", 1, 70, ready["ssrc"]), b""))
-            udp.sendto((head + d.randbytes(d.randrange(80)))[:d.randrange(1, 1400)], (ready["ip"], ready["port"]))
+            head = rng.choice((struct.pack(">BBHII", 0x80, 120, rng.randrange(1 << 16), 5, ready["ssrc"]),
+                               struct.pack(">BBHII", 0x90, 0xf8, 1, 2, ready["ssrc"] + 1),
+                               struct.pack(">BBHI", 0x81, 201, 7, ready["ssrc"]),
+                               struct.pack(">HHI", 1, 70, ready["ssrc"]), b""))
+            udp.sendto((head + rng.randbytes(rng.randrange(80)))[:rng.randrange(1, 1400)], (ready["ip"], ready["port"]))
 
 
-def begin(world, me):
+def start_session(caller, me):
     """Starts or resumes a session."""
-    line = Line(world.port, "/gateway?v=10&encoding=json")
-    line.wait(10)
-    if world.d.random() < 0.3 and "session" in me:
-        line.say(6, {"token": me["token"], "session_id": me["session"], "seq": world.d.choice((0, 1, 5, 10**6))})
-        line.hear()
-        return line
-    line.say(2, {"token": me["token"], "intents": 53608447, "capabilities": world.d.choice((0, 125, 16381)),
-                 "properties": {"os": "x"}})
-    ready = line.wait(0, "READY")
+    client = WebSocketClient(caller.port, "/gateway?v=10&encoding=json")
+    client.wait(10)
+    if caller.rng.random() < 0.3 and "session" in me:
+        client.send(6, {"token": me["token"], "session_id": me["session"], "seq": caller.rng.choice((0, 1, 5, 10**6))})
+        client.read_all()
+        return client
+    client.send(2, {"token": me["token"], "intents": 53608447, "capabilities": caller.rng.choice((0, 125, 16381)),
+                    "properties": {"os": "x"}})
+    ready = client.wait(0, "READY")
     me["id"], me["session"] = ready["user"]["id"], ready["session_id"]
-    return line
+    return client
 
 
-def speak(world, line, me):
+def use_voice(caller, client, me):
     """Sends a valid voice connection and then random messages."""
-    guild, voice = world.d.choice(me["rooms"])
+    guild, voice = caller.rng.choice(me["rooms"])
     # A user who is already connected to voice gets no event, so leave first.
     for channel in (None, voice):
-        line.say(4, {"guild_id": guild, "channel_id": channel, "self_mute": False, "self_deaf": False})
-    server = line.wait(0, "VOICE_SERVER_UPDATE")
-    gate = Line(world.port, f"/voice?v={world.d.choice((4, 7, 8, 9))}")
+        client.send(4, {"guild_id": guild, "channel_id": channel, "self_mute": False, "self_deaf": False})
+    server = client.wait(0, "VOICE_SERVER_UPDATE")
+    voice_client = WebSocketClient(caller.port, f"/voice?v={caller.rng.choice((4, 7, 8, 9))}")
     claim = {"server_id": guild, "channel_id": voice, "user_id": me["id"], "session_id": me["session"],
              "token": server["token"], "video": True,
              "streams": [{"type": "video", "rid": "100", "quality": 100}]}
-    gate.wait(8)
-    gate.say(0, claim)
-    ready = gate.wait(2)
-    gate.say(1, {"protocol": "udp", "data": {"address": "127.0.0.1", "port": 9, "mode": ready["modes"][0]}})
-    gate.wait(4)
-    noise_for(world.d, ready)
+    voice_client.wait(8)
+    voice_client.send(0, claim)
+    ready = voice_client.wait(2)
+    voice_client.send(1, {"protocol": "udp", "data": {"address": "127.0.0.1", "port": 9, "mode": ready["modes"][0]}})
+    voice_client.wait(4)
+    send_random_datagrams(caller.rng, ready)
     for _ in range(MESSAGES):
-        op, data = world.d.choice(voice_messages_of(ready, claim))
-        gate.say(op, bent(world.d, data))
-        gate.hear()
+        op, data = caller.rng.choice(voice_messages_of(ready, claim))
+        voice_client.send(op, mutate(caller.rng, data))
+        voice_client.read_all()
 
 
-def run_one_connection(world, me):
-    line = None
+def run_one_connection(caller, me):
+    client = None
     try:
-        line = begin(world, me)
-        if world.d.random() < 0.4 and not me["bot"]:
-            speak(world, line, me)
+        client = start_session(caller, me)
+        if caller.rng.random() < 0.4 and not me["bot"]:
+            use_voice(caller, client, me)
         for _ in range(MESSAGES):
-            op, data = world.d.choice(messages_of(world, me))
-            line.say(op, bent(world.d, data))
-            line.hear()
-        world.through += 1
+            op, data = caller.rng.choice(messages_of(caller, me))
+            client.send(op, mutate(caller.rng, data))
+            client.read_all()
+        caller.ended_normally += 1
     except Closed:
-        world.closed += 1
+        caller.closed += 1
     finally:
-        if line and world.d.random() < 0.7:
-            line.socket.close()
+        if client and caller.rng.random() < 0.7:
+            client.socket.close()
 
 
-def furnish_rooms(world):
+def create_voice_channels(caller):
     """Creates users with sessions, and channels."""
     people = []
-    for token, home in world.homes:
-        me = {"token": token.removeprefix("Bot "), "bot": token.startswith("Bot "), "id": home["user"][0], "rooms": []}
+    for token, own_ids in caller.users:
+        me = {"token": token.removeprefix("Bot "), "bot": token.startswith("Bot "), "id": own_ids["user"][0],
+              "rooms": []}
         people.append(me)
-        for guild in () if me["bot"] else home["guild"]:
-            made = world.must("POST", f"/api/v10/guilds/{guild}/channels", {"name": "talk", "type": 2}, token)
+        for guild in () if me["bot"] else own_ids["guild"]:
+            made = caller.call_checked("POST", f"/api/v10/guilds/{guild}/channels", {"name": "talk", "type": 2}, token)
             me["rooms"].append((guild, made["id"]))
-            world.note("voice", made["id"])
+            caller.note_id("voice", made["id"])
     return people
 
 
 def random_gateway_messages_are_answered_or_refused(executable):
-    d = dice("messages")
+    rng = random_for("messages")
     with server_for_storm(executable, *QUICK, "--voice-port", "0", "--rate-limits", "off") as server:
-        world = World(server.port, d)
-        world.through = world.closed = 0
+        caller = RandomCaller(server.port, rng)
+        caller.ended_normally = caller.closed = 0
         for _ in range(2):
-            world.newcomer()
-        people = furnish_rooms(world)
-        for _ in until_over(int(SECONDS / 2) + 1):
-            run_one_connection(world, d.choice(people))
-            status, _, _ = world.ask("GET", "/api/v10/gateway")
+            caller.create_user()
+        people = create_voice_channels(caller)
+        for _ in until_time_is_over(int(SECONDS / 2) + 1):
+            run_one_connection(caller, rng.choice(people))
+            status, _, _ = caller.send_request("GET", "/api/v10/gateway")
             expect(status == 200, f"GET /gateway: {status}")
-        print(f"{world.through} connections ended normally, {world.closed} were closed", flush=True)
-        expect(world.through + world.closed > SECONDS / 2, "there were too few connections")
+        print(f"{caller.ended_normally} connections ended normally, {caller.closed} were closed", flush=True)
+        expect(caller.ended_normally + caller.closed > SECONDS / 2, "there were too few connections")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import errno
 import re
 import socket
 
-from storm import dice, expect, run_cases, server_for_storm, until_over
+from storm import expect, random_for, run_cases, server_for_storm, until_time_is_over
 
 HEAD_MAX = 32 * 1024
 PATHS = ["/healthz", "/api/v10/gateway", "/api/v10/users/@me", "/api/v10/guilds", "/nowhere",
@@ -59,20 +59,20 @@ def answers_in(text, heads):
     return found
 
 
-def a_request(d):
+def a_request(rng):
     """Returns a random well-formed request."""
-    method, path, body = d.choice(METHODS), d.choice(PATHS), d.choice(BODIES)
-    if d.random() < 0.2:
-        path += ("&" if "?" in path else "?") + "a=" + "x" * d.choice([1, 500, 3000, 7000])
+    method, path, body = rng.choice(METHODS), rng.choice(PATHS), rng.choice(BODIES)
+    if rng.random() < 0.2:
+        path += ("&" if "?" in path else "?") + "a=" + "x" * rng.choice([1, 500, 3000, 7000])
     lines = [f"{method} {path} HTTP/1.1".encode(), b"Host: a"]
-    if d.random() < 0.2:
-        lines += [b"X-Filler: " + b"f" * d.choice([10, 1000, 7000])] * d.choice([1, 2, 3])
-    if d.random() < 0.3:
-        lines.append(b"Authorization: " + d.choice([b"Bot x.y.z", b"Bearer abc", b"token", b"Basic eDp5"]))
+    if rng.random() < 0.2:
+        lines += [b"X-Filler: " + b"f" * rng.choice([10, 1000, 7000])] * rng.choice([1, 2, 3])
+    if rng.random() < 0.3:
+        lines.append(b"Authorization: " + rng.choice([b"Bot x.y.z", b"Bearer abc", b"token", b"Basic eDp5"]))
     if body and method not in ("GET", "HEAD", "OPTIONS"):
         lines.append(b"Content-Type: application/json")
-        if d.random() < 0.3:
-            at = d.randrange(len(body))
+        if rng.random() < 0.3:
+            at = rng.randrange(len(body))
             parts = [p for p in (body[:at], body[at:]) if p]
             body = b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in parts) + b"0\r\n\r\n"
             lines.append(b"Transfer-Encoding: chunked")
@@ -83,57 +83,57 @@ def a_request(d):
     return method, b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 
-def cut(d, text):
+def cut(rng, text):
     """Splits the bytes into random pieces."""
     at, pieces = 0, []
     while at < len(text):
-        n = d.choice([1, 2, 7, 64, 1000, 8192, len(text)])
+        n = rng.choice([1, 2, 7, 64, 1000, 8192, len(text)])
         pieces.append(text[at:at + n])
         at += n
     return pieces
 
 
 def pipelined_requests_are_answered_one_by_one(executable):
-    d = dice("trains")
+    rng = random_for("trains")
     with server_for_storm(executable) as server:
-        for _ in until_over():
-            train = [a_request(d) for _ in range(d.randrange(1, 8))]
+        for _ in until_time_is_over():
+            train = [a_request(rng) for _ in range(rng.randrange(1, 8))]
             text = b"".join(r for _, r in train)
             heads = [m == "HEAD" for m, _ in train]
             whole = answers_in(exchange(server.port, [text]), heads)
             # A request refused as malformed ends the connection.
             expect(whole, f"no response to {text[:200]!r}")
             expect(all(code < 500 for code, _ in whole), f"{whole} to {text[:2000]!r}")
-            again = answers_in(exchange(server.port, cut(d, text)), heads)
+            again = answers_in(exchange(server.port, cut(rng, text)), heads)
             codes, expected = [c for c, _ in again], [c for c, _ in whole]
             expect(codes == expected, f"split: {codes}, whole: {expected}, of {text[:2000]!r}")
 
 
-def bent(d, text):
+def mutate(rng, text):
     """Changes, removes or duplicates a few bytes."""
     text = bytearray(text)
-    for _ in range(d.choice([1, 1, 2, 5, 20])):
-        at = d.randrange(len(text)) if text else 0
-        kind = d.randrange(4)
+    for _ in range(rng.choice([1, 1, 2, 5, 20])):
+        at = rng.randrange(len(text)) if text else 0
+        kind = rng.randrange(4)
         if kind == 0 and text:
-            text[at] = d.randrange(256)
+            text[at] = rng.randrange(256)
         elif kind == 1 and text:
-            del text[at:at + d.choice([1, 2, 10])]
+            del text[at:at + rng.choice([1, 2, 10])]
         elif kind == 2:
-            text[at:at] = d.choice([b"\r\n", b"\0", b" ", b"\r\n\r\n", b"Content-Length: 5\r\n", b"\xff" * 9,
-                                    b"Transfer-Encoding: chunked\r\n", b"Connection: close\r\n",
-                                    b"Upgrade: websocket\r\nConnection: Upgrade\r\n"])
+            text[at:at] = rng.choice([b"\r\n", b"\0", b" ", b"\r\n\r\n", b"Content-Length: 5\r\n", b"\xff" * 9,
+                                      b"Transfer-Encoding: chunked\r\n", b"Connection: close\r\n",
+                                      b"Upgrade: websocket\r\nConnection: Upgrade\r\n"])
         else:
-            text[at:at] = text[at:at + d.choice([1, 10, 100])]
+            text[at:at] = text[at:at + rng.choice([1, 10, 100])]
     return bytes(text)
 
 
 def malformed_requests_are_answered_or_refused(executable):
-    d = dice("bent")
+    rng = random_for("mutated")
     with server_for_storm(executable) as server:
-        for _ in until_over():
-            text = bent(d, b"".join(a_request(d)[1] for _ in range(d.randrange(1, 4))))
-            got = exchange(server.port, cut(d, text) if d.random() < 0.5 else [text])
+        for _ in until_time_is_over():
+            text = mutate(rng, b"".join(a_request(rng)[1] for _ in range(rng.randrange(1, 4))))
+            got = exchange(server.port, cut(rng, text) if rng.random() < 0.5 else [text])
             found = re.findall(rb"HTTP/1\.1 (\d\d\d) ", got)
             # 501 and 505 are the statuses for unknown methods and versions.
             expect(all(c < b"500" or c in (b"501", b"505") for c in found),
@@ -142,11 +142,11 @@ def malformed_requests_are_answered_or_refused(executable):
 
 def request_heads_of_every_length_are_parsed_or_refused(executable):
     """The body in the same packet must not be taken as a request."""
-    d = dice("heads")
+    rng = random_for("heads")
     with server_for_storm(executable) as server:
-        for n in until_over():
-            length = [7900, 8000, 8100, 16000, HEAD_MAX, HEAD_MAX + 100, 40000][n % 7] + d.randrange(-64, 64)
-            where = d.choice(["path", "header", "headers"])
+        for n in until_time_is_over():
+            length = [7900, 8000, 8100, 16000, HEAD_MAX, HEAD_MAX + 100, 40000][n % 7] + rng.randrange(-64, 64)
+            where = rng.choice(["path", "header", "headers"])
             path, more = "/api/v10/guilds", b""
             if where == "path":
                 path += "?a=" + "x" * length

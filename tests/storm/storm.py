@@ -24,7 +24,7 @@ SEED = int(os.environ.get("STORM_SEED", "0")) or random.randrange(1, 1 << 31)
 PERTURBED = {"MALLOC_PERTURB_": "255"}
 
 
-def dice(name):
+def random_for(name):
     """Returns a random generator that depends on the seed and the name."""
     return random.Random(f"{SEED} {name}")
 
@@ -37,16 +37,16 @@ def server_for_storm(executable, *flags):
         server = Process(command, env=PERTURBED)
         try:
             yield server
-            expect(server.alive(), f"the server ended: {server.words()}")
+            expect(server.alive(), f"the server ended: {server.read_stderr()}")
             status = server.stop()
-            expect(status == 0, f"the server ended with {status}: {server.words()}")
+            expect(status == 0, f"the server ended with {status}: {server.read_stderr()}")
         except BaseException as e:
             if server.alive():
                 server.kill()
-            raise Failed(f"{e}\n(STORM_SEED={SEED})\n{server.words()}") from e
+            raise Failed(f"{e}\n(STORM_SEED={SEED})\n{server.read_stderr()}") from e
 
 
-def until_over(least=1):
+def until_time_is_over(least=1):
     """Yields numbers until the time is over, and at least `least` of them on a busy machine."""
     end = time.monotonic() + SECONDS
     n = 0

@@ -22,14 +22,14 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from prepared_data import freshen_for, start_guildhall  # noqa: E402
+from prepared_data import prepare_data_for, start_guildhall  # noqa: E402
 from process import Client, Failed, register  # noqa: E402
 
 ATTACHMENT = bytes(range(256)) * 300
 
 
 def run(executable, *args, **more):
-    freshen_for(executable, args)
+    prepare_data_for(executable, args)
     return subprocess.run([executable, *args], capture_output=True, text=True, timeout=120,
                           check=False, **more)
 
@@ -336,8 +336,8 @@ def save_to_restic(executable, folder, data):
                           stderr=subprocess.PIPE, text=True) as saver:
         restic(folder, "backup", "--stdin", "--stdin-filename", "guildhall.backup",
                stdin=saver.stdout)
-        said = saver.stderr.read()
-        expect(saver.wait() == 0 and said.startswith("saved "), said)
+        message = saver.stderr.read()
+        expect(saver.wait() == 0 and message.startswith("saved "), message)
 
 
 def tree_size(folder):
@@ -539,8 +539,8 @@ def database_damage_is_logged_once_and_counted(executable):
             client.close()
             counts = [int(re.search(rf"^{name} (\d+)$", text, re.M)[1]) for text in (before, after)]
             expect(counts[1] >= counts[0] + 2, str(counts))
-            said = server.words()
-            expect(said.count("restore the last good backup") == 1, said)
+            message = server.read_stderr()
+            expect(message.count("restore the last good backup") == 1, message)
         finally:
             server.stop()
 

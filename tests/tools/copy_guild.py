@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from busy_server import BusyServer  # noqa: E402
 from cases import Skip, expect, run_cases  # noqa: E402
-from prepared_data import freshen, start_guildhall  # noqa: E402
+from prepared_data import copy_prepared_data, start_guildhall  # noqa: E402
 from process import Client  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -138,7 +138,7 @@ def put(folder, name, value):
 def import_world(executable, folder, data, world):
     """Imports a world file and returns the tokens of its accounts."""
     if not os.path.exists(data):
-        freshen(executable, data)
+        copy_prepared_data(executable, data)
     done = run(executable, "import", "--tokens", put(folder, "w.json", world), "--data", data)
     return dict(re.findall(r"^(\w+) +((?:Bot )?[\w.-]+)$", done.stdout, re.M))
 
@@ -377,7 +377,7 @@ def copied_guild_is_equal_to_its_source(executable):
         target = None
         try:
             source.use_more_features()
-            data = freshen(executable, os.path.join(folder, "target"))
+            data = copy_prepared_data(executable, os.path.join(folder, "target"))
             done = copy(executable, source, data)
             expect(re.search(r"^messages +(\d+) of \1$", done.stdout, re.M), done.stdout)
             refused = not_taken(data, source.guild)  # the sound has no file
@@ -415,7 +415,7 @@ def members_claim_their_accounts_by_a_direct_message(executable):
         target = None
         try:
             source.use_more_features()
-            data = freshen(executable, os.path.join(folder, "target"))
+            data = copy_prepared_data(executable, os.path.join(folder, "target"))
             done = copy(executable, source, data, "--send-claims", "https://chat.example")
             expect("sent 3 claim codes; 0 people" in done.stdout, done.stdout)
             codes = {}
@@ -461,7 +461,7 @@ def documented_copy_commands_work(executable):
     with tempfile.TemporaryDirectory() as folder:
         source = Source(executable, folder)
         try:
-            freshen(executable, os.path.join(folder, "data"))
+            copy_prepared_data(executable, os.path.join(folder, "data"))
             wanted = ["^members +4$", "^messages +9 of 9$", "^sent 3 claim codes"]
             for block, line in zip(blocks, wanted):
                 expect("https://discord.com/api/v10" in block, block)
@@ -518,7 +518,7 @@ def copy_from_a_busy_server_ends_and_reports_what_was_refused(executable):
     busy = BusyServer(messages=MESSAGES, members=max(50, MESSAGES // 100), slow=0.01)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            data = freshen(executable, os.path.join(folder, "data"))
+            data = copy_prepared_data(executable, os.path.join(folder, "data"))
             began = time.monotonic()
             output, used = run_and_measure(*copy_busy(executable, folder, busy, data))
             if MESSAGES > 10000:  # sanitizers need more memory, and run only the short form
@@ -547,7 +547,7 @@ def copy_uses_the_limits_of_a_server(executable):
     busy = BusyServer(channels=4, messages=8000 if nightly else 2000, window=window, trouble=0)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            data = freshen(executable, os.path.join(folder, "data"))
+            data = copy_prepared_data(executable, os.path.join(folder, "data"))
             run(executable, *copy_busy(executable, folder, busy, data)[1:])
             expect(not busy.exceeded, f"429: {busy.exceeded}")
             shares = []
@@ -574,7 +574,7 @@ def copy_run_again_reads_only_what_is_new(executable):
     busy = BusyServer(trouble=0)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            data = freshen(executable, os.path.join(folder, "data"))
+            data = copy_prepared_data(executable, os.path.join(folder, "data"))
             command = copy_busy(executable, folder, busy, data)[1:]
             run(executable, *command)
             first, downloads = busy.requests, busy.downloads
@@ -599,7 +599,7 @@ def next_run_takes_edits_and_pins_of_older_messages(executable):
     old = busy.messages[busy.channels[1]["id"]][0]
     try:
         with tempfile.TemporaryDirectory() as folder:
-            data = freshen(executable, os.path.join(folder, "data"))
+            data = copy_prepared_data(executable, os.path.join(folder, "data"))
             command = copy_busy(executable, folder, busy, data)[1:]
             run(executable, *command)
             recent[0].update(content="edited", edited_timestamp=EDITED, mentions=[busy.users[5]])
@@ -638,7 +638,7 @@ def copy_continues_after_being_killed_at_any_moment(executable):
     busy = BusyServer(messages=min(MESSAGES, 20000), trouble=0.01)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            data = freshen(executable, os.path.join(folder, "data"))
+            data = copy_prepared_data(executable, os.path.join(folder, "data"))
             command = copy_busy(executable, folder, busy, data)
             longest = 1.5 if MESSAGES <= 10000 else 6
             for _ in range(KILLS):
@@ -707,12 +707,12 @@ def archive_of_a_server_is_imported_elsewhere(executable):
             run(executable, "export-guild", archive, "--from", busy.url, "--token-file", token,
                 "--guild", busy.guild_id, "--requests-per-second", "450")
             busy_requests = busy.requests
-            freshen(executable, data)
+            copy_prepared_data(executable, data)
             for _ in range(2):
                 run(executable, "copy-guild", "--from", archive, "--data", data)
                 expect_complete(busy, data)
             expect(busy.requests == busy_requests, "an archive was read from the server")
-            names = freshen(executable, os.path.join(folder, "names"))
+            names = copy_prepared_data(executable, os.path.join(folder, "names"))
             run(executable, "copy-guild", "--from", archive, "--data", names, "--people", "names")
             rows = rows_of(names)
             expect(len(rows["messages"]) == 500 and not rows["reactions"], str(len(rows)))
@@ -741,7 +741,7 @@ def chat_message(number, **more):
 
 def exports_of_channels_are_imported(executable):
     with tempfile.TemporaryDirectory() as folder:
-        data = freshen(executable, os.path.join(folder, "data"))
+        data = copy_prepared_data(executable, os.path.join(folder, "data"))
         os.mkdir(os.path.join(folder, "general.json_Files"))
         put(folder, "general.json_Files/a b.txt", "saved")
         bob = {"id": "1500000000000000002", "name": "bob", "nickname": "Bob", "isBot": False}

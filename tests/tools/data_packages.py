@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import Skip, expect, run_cases  # noqa: E402
 from copy_guild import chat_export, chat_message, import_world, put, run  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 
 GUILD, OTHER_GUILD, ADA = "1600000000000000001", "1600000000000000009", "1500000000000000001"
 GENERAL, HIDDEN, THREAD = "1600000000000000002", "1600000000000000003", "1600000000000000004"
@@ -72,7 +72,7 @@ def not_taken(data):
 
 def package_adds_messages_to_a_guild_that_exists(executable):
     with tempfile.TemporaryDirectory() as folder:
-        data = freshen(executable, os.path.join(folder, "data"))
+        data = copy_prepared_data(executable, os.path.join(folder, "data"))
         import_world(executable, folder, data, {
             "users": [{"username": "owner"}],
             "guilds": [{"id": GUILD, "name": "New name", "owner": "owner", "channels": [
@@ -113,7 +113,7 @@ def package_adds_messages_to_a_guild_that_exists(executable):
 
 def package_creates_a_guild_that_does_not_exist(executable):
     with tempfile.TemporaryDirectory() as folder:
-        data = freshen(executable, os.path.join(folder, "data"))
+        data = copy_prepared_data(executable, os.path.join(folder, "data"))
         package = write_package(os.path.join(folder, "package"), MESSAGES)
         run(executable, "copy-guild", package, "--guild", OTHER_GUILD, "--data", data)
         expect(query(data, "select g.name, u.username from guilds g join users u on u.id = "
@@ -123,7 +123,7 @@ def package_creates_a_guild_that_does_not_exist(executable):
 
 def wrong_packages_are_refused(executable):
     with tempfile.TemporaryDirectory() as folder:
-        data = freshen(executable, os.path.join(folder, "data"))
+        data = copy_prepared_data(executable, os.path.join(folder, "data"))
         package = write_package(os.path.join(folder, "package"), MESSAGES)
         for words, problem in (
                 ([package], "copy-guild PACKAGE --guild ID"),
@@ -142,7 +142,7 @@ def wrong_packages_are_refused(executable):
 
 def chat_export_does_not_change_channels_that_exist(executable):
     with tempfile.TemporaryDirectory() as folder:
-        data = freshen(executable, os.path.join(folder, "data"))
+        data = copy_prepared_data(executable, os.path.join(folder, "data"))
         import_world(executable, folder, data, {
             "users": [{"username": "owner"}],
             "guilds": [{"id": GUILD, "name": "New name", "owner": "owner", "channels": [
@@ -167,11 +167,11 @@ def package_is_imported_into_postgres(executable):
     subprocess.run(["psql", store, "-qc", f"create database {name}"], check=True, timeout=60)
     with tempfile.TemporaryDirectory() as folder:
         package = write_package(os.path.join(folder, "package"), MESSAGES)
-        place = re.sub(r"dbname=\S+", f"dbname={name}", store)
+        database = re.sub(r"dbname=\S+", f"dbname={name}", store)
         for _ in range(2):
             run(executable, "copy-guild", package, "--guild", OTHER_GUILD, "--data",
-                os.path.join(folder, "data"), "--store", place)
-        rows = subprocess.run(["psql", place, "-qAtc", "select content from messages"], check=True,
+                os.path.join(folder, "data"), "--store", database)
+        rows = subprocess.run(["psql", database, "-qAtc", "select content from messages"], check=True,
                               timeout=60, capture_output=True, text=True).stdout
         expect(rows.strip() == "elsewhere", rows)
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 
-from prepared_data import freshen
+from prepared_data import copy_prepared_data
 from process import Process
 
 
@@ -18,7 +18,7 @@ def start_demo(executable, data, *flags):
 def filled(executable):
     """Returns the folder after the first start of a demo, which is deleted with the program."""
     folder = tempfile.TemporaryDirectory()
-    start_demo(executable, freshen(executable, os.path.join(folder.name, "data"))).stop()
+    start_demo(executable, copy_prepared_data(executable, os.path.join(folder.name, "data"))).stop()
     return folder
 
 

@@ -28,7 +28,7 @@ from process import Client, Process, free_port, register  # noqa: E402
 
 # Blocks by page and first words; "" stands for all blocks of a page. Value: the case or function of
 # another test that reads the page and runs them.
-ELSEWHERE = {
+TESTED_BY_OTHERS = {
     ("README.md", "build/guildhall invoke"):
         "tests/tools/workbench.py documented_demo_commands_work",
     ("docs/OPERATING.md", "guildhall user add ada"):
@@ -191,17 +191,17 @@ def begins(key, page, text):
 def every_documented_block_has_a_test_or_a_reason(_executable):
     unknown, used = [], []
     for page, text in blocks():
-        keys = [k for k in [*ELSEWHERE, *NOT_RUN, *HERE_RUN] if begins(k, page, text)]
+        keys = [k for k in [*TESTED_BY_OTHERS, *NOT_RUN, *TESTED_HERE] if begins(k, page, text)]
         used += [k for k in keys if k[1]] or list(set(keys) - set(used))
         if len(keys) != 1:
             unknown.append(f"{page}: {text.splitlines()[0]}")
     expect(not unknown, "these commands have neither a test nor a reason: " + "; ".join(unknown))
-    for key in {*ELSEWHERE, *NOT_RUN, *HERE_RUN}:
+    for key in {*TESTED_BY_OTHERS, *NOT_RUN, *TESTED_HERE}:
         expect(used.count(key) == 1, f"{key[0]} has {used.count(key)} blocks that begin with {key[1]!r}")
 
 
 def other_tests_read_the_pages_whose_commands_they_run(_executable):
-    for (page, _), where in ELSEWHERE.items():
+    for (page, _), where in TESTED_BY_OTHERS.items():
         path, name = where.split()
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             text = f.read()
@@ -252,18 +252,18 @@ def mentions():
 WITH_VERBS = {"user", "guild", "app", "token", "invite", "message", "file", "report", "ban", "announcement", "gifs", "platform", "sessions", "manual", "completion"}
 
 
-class Helps:
+class HelpTexts:
     """The program's help of its commands."""
 
     def __init__(self, executable):
-        self.executable, self.told = executable, {}
+        self.executable, self.texts = executable, {}
 
     def of(self, *words):
-        if words not in self.told:
+        if words not in self.texts:
             done = subprocess.run([self.executable, *words], capture_output=True, text=True,
                                   timeout=120, check=False)
-            self.told[words] = done.stdout if done.returncode == 0 else ""
-        return self.told[words]
+            self.texts[words] = done.stdout if done.returncode == 0 else ""
+        return self.texts[words]
 
     def problem(self, command):
         """Returns what is wrong with a command, whose words may be placeholders, or None."""
@@ -271,15 +271,15 @@ class Helps:
         if words[0] == "help":
             words = words[1:] or ["serve"]
         for name in words[0].split("|"):
-            told = self.of(name, "--help-all")
-            if not told:
+            help_text = self.of(name, "--help-all")
+            if not help_text:
                 return f"the command {name} does not exist"
             for flag in re.findall(r"(?<!\S)--([a-z][a-z-]*)", " ".join(words[1:])):
-                if not re.search(rf"^  --{flag}\b", told, re.M) and flag not in ("help", "help-all"):
+                if not re.search(rf"^  --{flag}\b", help_text, re.M) and flag not in ("help", "help-all"):
                     return f"{name} has no --{flag}"
             verbs = words[1].split("|") if name in WITH_VERBS and words[1:] else []
             for verb in verbs:
-                if re.fullmatch(r"[a-z][a-z-]*", verb) and not re.search(rf"\b{verb}\b", told):
+                if re.fullmatch(r"[a-z][a-z-]*", verb) and not re.search(rf"\b{verb}\b", help_text):
                     return f"{name} has no {verb}"
         return None
 
@@ -293,7 +293,7 @@ def script_or_target_exists(command, targets):
 
 
 def commands_named_in_sentences_exist(executable):
-    helps, wrong = Helps(executable), []
+    helps, wrong = HelpTexts(executable), []
     with open(os.path.join(ROOT, "Makefile"), encoding="utf-8") as f:
         targets = re.findall(r"^([a-z-][a-z0-9-]*):", f.read(), re.M)
     for page, command in mentions():
@@ -348,8 +348,8 @@ def readme_account_commands_work(executable):
         demo = start_demo(executable, put_demo(executable, data))
         try:
             folder.watch_curl()
-            here = text.replace("127.0.0.1:8080", f"127.0.0.1:{demo.port}")
-            first, rest = here.split("token=...", 1)
+            script = text.replace("127.0.0.1:8080", f"127.0.0.1:{demo.port}")
+            first, rest = script.split("token=...", 1)
             folder.run(first)
             token = folder.body()["token"]
             folder.run(f"api=http://127.0.0.1:{demo.port}/api/v10\ntoken='{token}'{rest}")
@@ -364,7 +364,7 @@ def readme_message_commands_work(executable):
     with tempfile.TemporaryDirectory() as data, Folder(executable) as folder:
         demo = start_demo(executable, put_demo(executable, data))
         try:
-            printed = demo.first
+            printed = demo.first_line
             while "helper='" not in printed:  # the variables of the block are printed last
                 printed += os.read(demo.child.stdout.fileno(), 4096).decode()
             ada = re.search(r"ada='([^']+)'", printed)[1]
@@ -502,10 +502,10 @@ def documented_cluster_commands_work(executable):
             client = Client(servers[1].port, token)
             expect(client.call("GET", "/users/@me")[0] == 200, "the other node does not know ada")
             client.close()
-            told = subprocess.run([executable, *lines[2][1:]], capture_output=True, text=True,
-                                  timeout=120, check=False)
-            rows = [line.split()[0] for line in told.stdout.splitlines()]
-            expect("1" in rows and "2" in rows, told.stdout + told.stderr)
+            listed = subprocess.run([executable, *lines[2][1:]], capture_output=True, text=True,
+                                    timeout=120, check=False)
+            rows = [line.split()[0] for line in listed.stdout.splitlines()]
+            expect("1" in rows and "2" in rows, listed.stdout + listed.stderr)
         finally:
             for server in servers:
                 server.stop()
@@ -516,9 +516,9 @@ def first_requests_match_the_tested_script(_executable):
     the replies."""
     (line,) = block_of("docs/testing-your-bot.md", "guildhall invoke").splitlines()
     script = block_of("docs/testing-your-bot.md", "set -eu")
-    ask = re.search(r'^ask\(\) \{ (.*) "\$@"; \}$', script, re.M)[1]
-    expect(line.startswith(ask), line)
-    expect("ask" + line.removeprefix(ask) + " | grep -q" in script, line)
+    shell_function = re.search(r'^ask\(\) \{ (.*) "\$@"; \}$', script, re.M)[1]
+    expect(line.startswith(shell_function), line)
+    expect("ask" + line.removeprefix(shell_function) + " | grep -q" in script, line)
 
 
 def documented_console_commands_work(executable):
@@ -537,7 +537,7 @@ def documented_console_commands_work(executable):
         start_demo(executable, put_demo(executable, os.path.join(folder.path, "data")), *words[1:]).stop()
 
 
-HERE_RUN = {
+TESTED_HERE = {
     ("README.md", "api="): readme_account_commands_work,
     ("README.md", "curl -s $api/channels"): readme_message_commands_work,
     ("docs/OPERATING.md", "flock -s data/backup.lock"): documented_postgresql_backup_works,
@@ -561,5 +561,5 @@ run_cases("documentation", [
     documented_option_files_are_accepted,
     commands_named_in_sentences_exist,
     complete_commands_in_sentences_work_on_a_demo,
-    *dict.fromkeys(HERE_RUN.values()),
+    *dict.fromkeys(TESTED_HERE.values()),
 ])

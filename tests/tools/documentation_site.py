@@ -104,7 +104,7 @@ def pages_with(anchor, begin):
     return [name for name, page in SITE.pages.items() if name.startswith(begin) and anchor in page.ids]
 
 
-def questions(executable):
+def search_queries(executable):
     """Returns the query, page and anchor of each route, error code and option of the program."""
     for path, item in json.loads(printed(executable, "openapi"))["paths"].items():
         for method in item.keys() & {"get", "post", "put", "patch", "delete"}:
@@ -122,9 +122,9 @@ def questions(executable):
 def search_finds_every_route_error_code_and_option(executable):
     if not shutil.which("node"):
         raise Skip("node is not installed")
-    asked = list(questions(executable))
-    expect(len(asked) > 700, f"only {len(asked)} questions")
-    done = subprocess.run(["node", "-e", SEARCHES, os.path.join(SITE.folder, SITE.assets)], input=json.dumps(asked),
+    queries = list(search_queries(executable))
+    expect(len(queries) > 700, f"only {len(queries)} questions")
+    done = subprocess.run(["node", "-e", SEARCHES, os.path.join(SITE.folder, SITE.assets)], input=json.dumps(queries),
                           capture_output=True, text=True, check=True)
     expect(json.loads(done.stdout) == [], f"not the first result: {done.stdout}")
 

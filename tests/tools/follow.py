@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import expect, run_cases  # noqa: E402
 from copy_guild import Source, compare, copy, import_world, post_claim, run, upload  # noqa: E402
 from gateway_session import connect  # noqa: E402
-from prepared_data import freshen, start_guildhall  # noqa: E402
+from prepared_data import copy_prepared_data, start_guildhall  # noqa: E402
 from process import Client, Failed  # noqa: E402
 from running_copies import read_until  # noqa: E402
 
@@ -34,7 +34,7 @@ class Running:
     """A server without guilds that stays up during a copy."""
 
     def __init__(self, executable, folder):
-        self.data = freshen(executable, os.path.join(folder, "target"))
+        self.data = copy_prepared_data(executable, os.path.join(folder, "target"))
         self.server = start_guildhall(executable, self.data, *NODE)
 
 
@@ -119,27 +119,27 @@ def change_messages(source):
     """Creates, edits, deletes, pins and reacts."""
     general = source.channels["general"]
     post = f"/channels/{general}/messages"
-    kept = call(source.ada, "POST", post, {"content": "fresh message"})
+    message = call(source.ada, "POST", post, {"content": "fresh message"})
     edited = call(source.ada, "POST", post, {"content": "with a typo"})
     call(source.ada, "PATCH", f"{post}/{edited['id']}", {"content": "without a typo"})
     call(source.bob, "POST", post, {"content": "an answer",
-                                    "message_reference": {"message_id": kept["id"]}})
+                                    "message_reference": {"message_id": message["id"]}})
     deleted = [call(source.ada, "POST", post, {"content": f"deleted {i}"})["id"] for i in range(4)]
     call(source.ada, "DELETE", f"{post}/{deleted[0]}")
     call(source.bot, "POST", f"{post}/bulk-delete", {"messages": deleted[1:3]})
     source.upload(general, "plan.txt", b"the plan")
     emoji = call(source.bot, "GET", f"/guilds/{source.guild}/emojis")[0]
     for name in ("👍", f"hammer:{emoji['id']}", "🪵"):
-        reaction = f"{post}/{kept['id']}/reactions/{urllib.parse.quote(name)}"
+        reaction = f"{post}/{message['id']}/reactions/{urllib.parse.quote(name)}"
         for who in (source.ada, source.bob):
             call(who, "PUT", f"{reaction}/@me")
         if name == "🪵":
             call(source.bot, "DELETE", reaction)
-    call(source.bob, "DELETE", f"{post}/{kept['id']}/reactions/{urllib.parse.quote('👍')}/@me")
-    call(source.ada, "PUT", f"/channels/{general}/pins/{kept['id']}")
+    call(source.bob, "DELETE", f"{post}/{message['id']}/reactions/{urllib.parse.quote('👍')}/@me")
+    call(source.ada, "PUT", f"/channels/{general}/pins/{message['id']}")
     call(source.ada, "PUT", f"/channels/{general}/pins/{edited['id']}")
     call(source.ada, "DELETE", f"/channels/{general}/pins/{edited['id']}")
-    return {"kept": kept["id"], "deleted": deleted}
+    return {"kept": message["id"], "deleted": deleted}
 
 
 def change_guild(source):
@@ -243,42 +243,42 @@ def follower_continues_after_kills_and_restarts(executable):
             cleo = Client(target.server.port, claim_cleo(source, target))
             sent = []
 
-            def say(count):
+            def post_numbers(count):
                 for _ in range(count):
                     sent.append(f"number {len(sent)}")
                     call(source.ada, "POST", post, {"content": sent[-1]})
 
             call(source.ada, "PATCH", f"/channels/{general}", {"rate_limit_per_user": 0})
-            say(10)
+            post_numbers(10)
             follower.kill()  # at any moment of these ten messages
-            say(5)
+            post_numbers(5)
             gone = call(source.ada, "POST", post, {"content": "deleted while nobody follows"})
             follower.start()
-            say(5)
+            post_numbers(5)
             call(source.ada, "DELETE", f"{post}/{gone['id']}")
             target.server.kill()
-            say(5)
+            post_numbers(5)
             follower.kill()
-            say(5)
+            post_numbers(5)
             follower.start()
             target.server = start_guildhall(executable, target.data, *NODE, "--listen",
                                             f"127.0.0.1:{target.server.port}")
-            say(5)
+            post_numbers(5)
             restart(source, executable, source.data)
-            say(5)
+            post_numbers(5)
             wait_until_equal(old, cleo, source.guild, follower.log)
-            here = [text for text in reversed(contents(cleo, general)) if text.startswith("number")]
-            expect(here == sent, f"{here}\n{follower.log()}")
+            copied_texts = [text for text in reversed(contents(cleo, general)) if text.startswith("number")]
+            expect(copied_texts == sent, f"{copied_texts}\n{follower.log()}")
             # Opcodes 7 and 9 with true resume the session, 9 with false begins another one.
             for action in ("reconnect", "resumable", "invalidate"):
                 wait_for(lambda: sessions_of(executable, source.data, "copier"), follower.log)
                 run(executable, "sessions", action, "copier", "--data", source.data)
-                say(3)
+                post_numbers(3)
                 wait_until_equal(old, cleo, source.guild, follower.log)
             # Without a session to resume (op 9), what was missed is fetched.
             before = follower.log().count("following the guild")
             follower.kill()
-            say(3)
+            post_numbers(3)
             edited = messages_of(source.ada, general)[5]
             call(source.ada, "PATCH", f"{post}/{edited['id']}", {"content": "number x"})
             call(source.ada, "DELETE", f"{post}/{messages_of(source.ada, general)[8]['id']}")
@@ -305,7 +305,7 @@ class Mirror:
     """A target whose guild has a bot that posts back, and an account that was claimed."""
 
     def __init__(self, executable, folder, source):
-        self.data = freshen(executable, os.path.join(folder, "target"))
+        self.data = copy_prepared_data(executable, os.path.join(folder, "target"))
         copy(executable, source, self.data, "--send-claims", "https://chat.example")
         owner = source.id_of("ada")
         tokens = import_world(executable, folder, self.data, {
@@ -343,54 +343,54 @@ def both_sides_see_each_other(executable):
             cleo = Client(target.server.port, claim_cleo(source, target))
             wait_for(lambda: sessions_of(executable, target.data, "mirror"), follower.log)
 
-            def there(text, channel=general):
+            def messages_in_source(text, channel=general):
                 return [m for m in messages_of(source.bot, channel) if text in m["content"]]
 
-            def here(text, channel=general):
+            def messages_in_target(text, channel=general):
                 return [m for m in messages_of(target.bot, channel) if text in m["content"]]
 
-            # From here to there, with the name of the author, in threads, with files and replies.
-            said = call(target.dora, "POST", post, {"content": "hello from here @everyone"})
-            wait_for(lambda: there("hello from here"), follower.log)
-            copied = there("hello from here")[0]
+            # From the target to the source, with the name of the author, in threads, with files and replies.
+            message = call(target.dora, "POST", post, {"content": "hello from here @everyone"})
+            wait_for(lambda: messages_in_source("hello from here"), follower.log)
+            copied = messages_in_source("hello from here")[0]
             expect(copied["author"]["username"] == "Dora" and copied["webhook_id"] and
                    not copied["mention_everyone"], str(copied))
             call(cleo, "POST", f"/channels/{thread}/messages", {"content": "in the bench"})
-            wait_for(lambda: there("in the bench", thread), follower.log)
+            wait_for(lambda: messages_in_source("in the bench", thread), follower.log)
             status, file = upload(target.server.port, "dora_token_0123456789", general, "saw.txt",
                                   b"teeth")
             expect(status == 200, str(file))
-            wait_for(lambda: there("/saw.txt"), follower.log)
+            wait_for(lambda: messages_in_source("/saw.txt"), follower.log)
             # Answers, in both directions.
             call(source.bob, "POST", post, {"content": "hello from there", "message_reference":
                                             {"message_id": copied["id"]}})
-            wait_for(lambda: here("hello from there"), follower.log)
+            wait_for(lambda: messages_in_target("hello from there"), follower.log)
             call(target.dora, "POST", post, {"content": "seen", "message_reference": {
-                "message_id": here("hello from there")[0]["id"]}})
-            wait_for(lambda: there("-# ↪ Bob the builder: hello from there\nseen") or
-                     there("-# ↪ bob: hello from there\nseen"), follower.log)
+                "message_id": messages_in_target("hello from there")[0]["id"]}})
+            wait_for(lambda: messages_in_source("-# ↪ Bob the builder: hello from there\nseen") or
+                     messages_in_source("-# ↪ bob: hello from there\nseen"), follower.log)
             # Edits, reactions and deletions.
-            call(target.dora, "PATCH", f"{post}/{said['id']}", {"content": "edited here"})
-            wait_for(lambda: there("edited here"), follower.log)
+            call(target.dora, "PATCH", f"{post}/{message['id']}", {"content": "edited here"})
+            wait_for(lambda: messages_in_source("edited here"), follower.log)
             wood = urllib.parse.quote("🪵")
             call(source.bob, "PUT", f"{post}/{copied['id']}/reactions/{wood}/@me")
-            wait_for(lambda: here("edited here")[0].get("reactions"), follower.log)
-            bob = call(target.bot, "GET", f"{post}/{said['id']}/reactions/{wood}")
+            wait_for(lambda: messages_in_target("edited here")[0].get("reactions"), follower.log)
+            bob = call(target.bot, "GET", f"{post}/{message['id']}/reactions/{wood}")
             expect([u["username"] for u in bob] == ["bob"], str(bob))
-            answer = here("hello from there")[0]["id"]
+            answer = messages_in_target("hello from there")[0]["id"]
             call(target.dora, "PUT", f"{post}/{answer}/reactions/{wood}/@me")
-            wait_for(lambda: there("hello from there")[-1].get("reactions"), follower.log)
+            wait_for(lambda: messages_in_source("hello from there")[-1].get("reactions"), follower.log)
             users = call(source.bot, "GET", f"{post}/{answer}/reactions/{wood}")
             expect([u["username"] for u in users] == ["copier"], str(users))
             call(target.dora, "DELETE", f"{post}/{answer}/reactions/{wood}/@me")
-            wait_for(lambda: not there("hello from there")[-1].get("reactions"), follower.log)
-            call(target.dora, "DELETE", f"{post}/{said['id']}")
-            wait_for(lambda: not there("edited here"), follower.log)
+            wait_for(lambda: not messages_in_source("hello from there")[-1].get("reactions"), follower.log)
+            call(target.dora, "DELETE", f"{post}/{message['id']}")
+            wait_for(lambda: not messages_in_source("edited here"), follower.log)
             # A moderator of the other side deletes what was posted: the original goes, too.
             call(target.dora, "POST", post, {"content": "rude words"})
-            wait_for(lambda: there("rude words"), follower.log)
-            call(source.ada, "DELETE", f"{post}/{there('rude words')[0]['id']}")
-            wait_for(lambda: not here("rude words"), follower.log)
+            wait_for(lambda: messages_in_source("rude words"), follower.log)
+            call(source.ada, "DELETE", f"{post}/{messages_in_source('rude words')[0]['id']}")
+            wait_for(lambda: not messages_in_target("rude words"), follower.log)
             # Nothing is posted twice or comes back, also after kills at any moment.
             total = []
             for i in range(12):
@@ -400,18 +400,19 @@ def both_sides_see_each_other(executable):
                 if i % 4 == 3:
                     follower.kill()
                     follower.start()
-            wait_for(lambda: all(here(text) and there(text) for text in total), lambda: str(
-                [text for text in total if not here(text) or not there(text)]) + follower.log())
+            wait_for(lambda: all(messages_in_target(text) and messages_in_source(text) for text in total), lambda: str(
+                [text for text in total
+                 if not messages_in_target(text) or not messages_in_source(text)]) + follower.log())
             call(target.dora, "POST", post, {"content": "the last one"})
-            wait_for(lambda: there("the last one"), follower.log)
-            for find, side in ((here, "here"), (there, "there")):
+            wait_for(lambda: messages_in_source("the last one"), follower.log)
+            for find, side in ((messages_in_target, "in the target"), (messages_in_source, "in the source")):
                 for text in total:
                     expect(len(find(text)) == 1, f"{text} {side}: {len(find(text))}\n" +
                            follower.log())
             # A later copy does not import what was posted back.
             follower.kill()
             copy(executable, source, target.data)
-            expect(all(len(here(text)) == 1 for text in total), "imported twice")
+            expect(all(len(messages_in_target(text)) == 1 for text in total), "imported twice")
             hooks = call(target.bot, "GET", f"/guilds/{source.guild}/webhooks")
             expect("Guildhall mirror" not in [h["name"] for h in hooks], str(hooks))
         finally:
@@ -430,7 +431,7 @@ def sessions_of(executable, data, name):
 def wrong_options_are_refused(executable):
     with tempfile.TemporaryDirectory() as folder:
         source = Source(executable, folder)
-        data = freshen(executable, os.path.join(folder, "target"))
+        data = copy_prepared_data(executable, os.path.join(folder, "target"))
         try:
             done = copy(executable, source, data, "--follow", check=False)
             expect(done.returncode == 1 and "--follow needs a server that runs" in done.stderr,

@@ -16,7 +16,7 @@ from busy_server import BusyServer, snowflake  # noqa: E402
 from cases import expect, run_cases  # noqa: E402
 from copy_guild import (chat_export, chat_message, copy_busy, expect_complete, import_world,  # noqa: E402
                         not_taken, put, rows_of, run)
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 
 
 class PrivateServer:
@@ -111,7 +111,7 @@ def files_below(folder):
     return {os.path.join(top, name) for top, _, names in os.walk(folder) for name in names}
 
 
-def hostile_server_cannot_write_outside_its_archive_or_reach_other_servers(executable):
+def hostile_server_cannot_write_outside_its_archive_or_connect_to_other_servers(executable):
     private = PrivateServer()
     server = HostileServer(private.port)
     try:
@@ -133,7 +133,7 @@ def hostile_server_cannot_write_outside_its_archive_or_reach_other_servers(execu
             expect("HTTP 302" in why.values(), str(why))
             # The hostile archive is imported, too: nothing outside of it is read.
             put(folder, "outside", "secret")
-            data = freshen(executable, os.path.join(folder, "data"))
+            data = copy_prepared_data(executable, os.path.join(folder, "data"))
             run(executable, "copy-guild", "--from", archive, "--data", data, check=False)
             for path in files_below(data):
                 with open(path, "rb") as f:
@@ -154,7 +154,7 @@ def name_of_digits_does_not_take_references_of_an_id(executable):
     server.channels[1]["name"] = server.channels[2]["id"]
     try:
         with tempfile.TemporaryDirectory() as folder:
-            data = freshen(executable, os.path.join(folder, "data"))
+            data = copy_prepared_data(executable, os.path.join(folder, "data"))
             for _ in range(2):
                 run(executable, *copy_busy(executable, folder, server, data)[1:])
                 stored = {row[0]: row[1:3] for row in rows_of(data)["messages"]}
@@ -170,7 +170,7 @@ def repeated_import_changes_neither_owner_nor_bans(executable):
     server = BusyServer(messages=60, trouble=0)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            data = freshen(executable, os.path.join(folder, "data"))
+            data = copy_prepared_data(executable, os.path.join(folder, "data"))
             command = copy_busy(executable, folder, server, data)[1:]
             run(executable, *command)
             import_world(executable, folder, data, {"guilds": [
@@ -200,7 +200,7 @@ def refused_pins_are_reported_and_messages_are_copied(executable):
         if path == f"/channels/{channel}/messages/pins" else find(path, values))
     try:
         with tempfile.TemporaryDirectory() as folder:
-            data = freshen(executable, os.path.join(folder, "data"))
+            data = copy_prepared_data(executable, os.path.join(folder, "data"))
             run(executable, *copy_busy(executable, folder, server, data)[1:])
             expect_complete(server, data)
             refused = {r["what"]: r["why"] for r in not_taken(data, server.guild_id)}
@@ -215,7 +215,7 @@ def chat_export_reads_only_files_of_its_own_folder(executable):
              "../outside/secret.txt", "%2e%2e/outside/secret.txt", "/etc/passwd",
              "general_Files/link", "https://elsewhere.invalid/x", ""]
     with tempfile.TemporaryDirectory() as folder:
-        data = freshen(executable, os.path.join(folder, "data"))
+        data = copy_prepared_data(executable, os.path.join(folder, "data"))
         top = os.path.join(folder, "export")
         for name in ("outside", "export", "export/.ssh", "export/general_Files"):
             os.mkdir(os.path.join(folder, name))
@@ -238,7 +238,7 @@ def chat_export_reads_only_files_of_its_own_folder(executable):
 
 if __name__ == "__main__":
     run_cases("hostile_copies", [
-        hostile_server_cannot_write_outside_its_archive_or_reach_other_servers,
+        hostile_server_cannot_write_outside_its_archive_or_connect_to_other_servers,
         name_of_digits_does_not_take_references_of_an_id,
         repeated_import_changes_neither_owner_nor_bans,
         refused_pins_are_reported_and_messages_are_copied,

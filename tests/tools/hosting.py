@@ -47,7 +47,7 @@ class Machine:
         shutil.copy(os.path.join(HERE, "..", "..", "packaging", "debian", "guildhall.conf"),
                     os.path.join(self.root, "etc/guildhall"))
         os.symlink(executable, os.path.join(self.root, "bin/guildhall"))
-        self.words = {
+        self.replacements = {
             "/etc/guildhall": f"{self.root}/etc/guildhall",
             "/var/lib/": f"{self.root}/var/lib/",
             "/var/backups/": f"{self.root}/var/backups/",
@@ -55,15 +55,15 @@ class Machine:
             "127.0.0.1:9090": f"127.0.0.1:{self.metrics}",
         }
 
-    def here(self, text):
-        for there, ours in self.words.items():
-            text = text.replace(there, ours)
+    def replace_paths(self, text):
+        for documented, actual in self.replacements.items():
+            text = text.replace(documented, actual)
         return text
 
     def configure(self, lines):
         with open(os.path.join(self.root, "etc/guildhall/guildhall.conf.d/local.conf"), "a",
                   encoding="utf-8") as f:
-            f.write(self.here(lines))
+            f.write(self.replace_paths(lines))
 
     def restart(self):
         self.stop()
@@ -82,7 +82,7 @@ class Machine:
 
     def run(self, line):
         """Runs one line of the documentation and returns its output."""
-        line = re.sub(r"\bsudo ", "", self.here(line)).replace("https://chat.example", self.public)
+        line = re.sub(r"\bsudo ", "", self.replace_paths(line)).replace("https://chat.example", self.public)
         if line.startswith("apt install "):
             expect(line == "apt install ./guildhall_*.deb", line)
             return ""
@@ -117,13 +117,13 @@ def documented_hosting_commands_work(executable):
                 machine.configure(text)
                 continue
             for line in text.splitlines():
-                said = machine.run(line)
+                output = machine.run(line)
                 if line.endswith("/gateway"):
-                    expect(said == '{"url":"wss://chat.example"}', said)
+                    expect(output == '{"url":"wss://chat.example"}', output)
                 if line.endswith("/metrics"):
-                    expect("guildhall_requests_total" in said, said[:300])
+                    expect("guildhall_requests_total" in output, output[:300])
                 if "invite create" in line:
-                    expect("reg-" in said, said)
+                    expect("reg-" in output, output)
         for name in ("guildhall-restored", "guildhall-of-last-night"):
             restored = os.path.join(machine.root, "var/lib", name)
             expect(os.path.exists(os.path.join(restored, "pepper.key")), os.listdir(restored))
@@ -148,13 +148,13 @@ def find_program(name):
     return found
 
 
-def ask(port, path, headers=()):
+def get(port, path, headers=()):
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    question = urllib.request.Request(f"https://127.0.0.1:{port}{path}",
-                                      headers={"Host": "chat.example", **dict(headers)})
-    return urllib.request.urlopen(question, timeout=PATIENCE, context=context)
+    request = urllib.request.Request(f"https://127.0.0.1:{port}{path}",
+                                     headers={"Host": "chat.example", **dict(headers)})
+    return urllib.request.urlopen(request, timeout=PATIENCE, context=context)
 
 
 def upgrade(port):
@@ -190,17 +190,17 @@ def check_requests_through_proxy(executable, write, command):
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                said = ask(port, "/api/v10/gateway").read()
+                output = get(port, "/api/v10/gateway").read()
                 break
             except OSError:
                 expect(time.monotonic() < deadline and proxy.poll() is None, "the proxy does not reply")
                 time.sleep(0.05)
-        expect(said == b'{"url":"wss://chat.example"}', str(said))
+        expect(output == b'{"url":"wss://chat.example"}', str(output))
         expect(upgrade(port).startswith(b"HTTP/1.1 101 "), "no WebSocket")
         # A forged address is ignored: the sixth wrong password is refused.
         codes = []
         for i in range(7):
-            question = urllib.request.Request(
+            request = urllib.request.Request(
                 f"https://127.0.0.1:{port}/api/v10/auth/login", method="POST",
                 data=b'{"login":"ada","password":"wrong"}',
                 headers={"Host": "chat.example", "Content-Type": "application/json",
@@ -209,7 +209,7 @@ def check_requests_through_proxy(executable, write, command):
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
             try:
-                urllib.request.urlopen(question, timeout=PATIENCE, context=context)
+                urllib.request.urlopen(request, timeout=PATIENCE, context=context)
             except urllib.error.HTTPError as refusal:
                 codes.append(refusal.code)
         expect(codes[0] == 400 and codes[-1] == 429, str(codes))
@@ -235,7 +235,7 @@ def nginx_forwards_requests_and_websockets(executable):
     program = find_program("nginx")
 
     def write(machine, port):
-        site = machine.here(blocks("nginx")[0].replace("listen 443 ", f"listen 127.0.0.1:{port} "))
+        site = machine.replace_paths(blocks("nginx")[0].replace("listen 443 ", f"listen 127.0.0.1:{port} "))
         return write_nginx(machine, site.replace("/etc/ssl/chat.example", machine.root))
 
     check_requests_through_proxy(executable, write, lambda m, path: [program, "-p", m.root, "-c", path])
@@ -245,7 +245,7 @@ def haproxy_forwards_requests_and_websockets(executable):
     program = find_program("haproxy")
 
     def write(machine, port):
-        text = machine.here(blocks("haproxy")[0]).replace(":443", f"127.0.0.1:{port}")
+        text = machine.replace_paths(blocks("haproxy")[0]).replace(":443", f"127.0.0.1:{port}")
         path = os.path.join(machine.root, "haproxy.cfg")
         with open(path, "w", encoding="utf-8") as f:
             f.write(text.replace("/etc/ssl/chat.example", machine.root))
@@ -259,7 +259,7 @@ def caddy_forwards_requests_and_websockets(executable):
 
     def write(machine, port):
         # In the documentation Caddy fetches a certificate and serves only its name.
-        site = machine.here(blocks("caddy")[0]).replace(
+        site = machine.replace_paths(blocks("caddy")[0]).replace(
             "chat.example {", f"chat.example:{port} {{\n"
             f"bind 127.0.0.1\ntls {machine.root}/cert.pem {machine.root}/key.pem")
         path = os.path.join(machine.root, "Caddyfile")
@@ -274,10 +274,10 @@ def caddy_forwards_requests_and_websockets(executable):
 
 
 def status(port, path, body=None, host="chat.example"):
-    question = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=body, headers={
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=body, headers={
         "Host": host, **({"Content-Type": "application/json"} if body else {})})
     try:
-        return urllib.request.urlopen(question, timeout=PATIENCE).status
+        return urllib.request.urlopen(request, timeout=PATIENCE).status
     except urllib.error.HTTPError as refusal:
         return refusal.code
 
@@ -311,9 +311,9 @@ def check_proxied_clients_are_not_local(executable, write, command, sign=None):
                status(machine.port, "/console/world", host="localhost"),
                status(machine.port, "/api/v10/auth/register", person, "localhost")]
         expect(got == [200, 200, 200], f"from this machine: {got}")
-        warnings = machine.server.words().count("a proxy on this machine")
-        expect(warnings == (1 if sign else 0) and (sign or "") in machine.server.words(),
-               machine.server.words())
+        warnings = machine.server.read_stderr().count("a proxy on this machine")
+        expect(warnings == (1 if sign else 0) and (sign or "") in machine.server.read_stderr(),
+               machine.server.read_stderr())
     finally:
         if proxy:
             proxy.terminate()

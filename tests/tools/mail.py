@@ -22,7 +22,7 @@ PATIENCE_S = 60
 ADA = {"username": "ada", "password": "correct horse", "email": "ada@mail.example"}
 
 
-class Post:
+class MailServer:
     """An SMTP server and its received mails: (sender, recipients, text)."""
 
     def __init__(self):
@@ -115,17 +115,17 @@ def token_in(mail, page):
 
 
 def mailed_links_verify_an_address_and_reset_a_password(executable):
-    post = Post()
+    mail_server = MailServer()
     with tempfile.TemporaryDirectory() as folder:
-        server = start(executable, folder, post.port)
+        server = start(executable, folder, mail_server.port)
         try:
             status, _ = call(server.port, "POST", "/auth/register", ADA)
             expect(status == 200, str(status))
-            token = token_in(post.wait(1), "verify")
+            token = token_in(mail_server.wait(1), "verify")
             expect(call(server.port, "POST", "/auth/verify", {"token": token})[0] == 200, "verify")
             status, _ = call(server.port, "POST", "/auth/forgot", {"login": ADA["email"]})
             expect(status == 204, str(status))
-            token = token_in(post.wait(2), "reset")
+            token = token_in(mail_server.wait(2), "reset")
             status, answer = call(server.port, "POST", "/auth/reset",
                                   {"token": token, "password": "another horse"})
             expect(status == 200, f"{status} {answer}")
@@ -133,27 +133,27 @@ def mailed_links_verify_an_address_and_reset_a_password(executable):
             expect(status == 200 and me["verified"] is True, f"{status} {me}")
         finally:
             server.stop()
-            post.close()
+            mail_server.close()
 
 
 def requested_mail_is_sent_after_a_kill(executable):
     """The server is killed while no SMTP server runs; the next server sends the mail."""
-    post = Post()
+    mail_server = MailServer()
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         server = start(executable, folder, port)
         status, _ = call(server.port, "POST", "/auth/register", ADA)
         expect(status == 200, str(status))
         server.kill()
-        server = start(executable, folder, post.port, "--workbench", "on")
+        server = start(executable, folder, mail_server.port, "--workbench", "on")
         try:
             # The interrupted attempt may hold the job for its lease; the clock is moved past it.
             subprocess.run([executable, "clock", "+3m", "--data", folder], check=True, timeout=60,
                            stdout=subprocess.DEVNULL)
-            token_in(post.wait(1), "verify")
+            token_in(mail_server.wait(1), "verify")
         finally:
             server.stop()
-            post.close()
+            mail_server.close()
 
 
 if __name__ == "__main__":

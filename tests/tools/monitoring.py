@@ -31,11 +31,11 @@ def wait_for(server, pattern):
     """Waits for the pattern in the log and returns its group."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        found = re.search(pattern, server.words(), re.M)
+        found = re.search(pattern, server.read_stderr(), re.M)
         if found:
             return found.group(1)
         time.sleep(0.02)
-    raise Failed(f"the log has no {pattern}:\n{server.words()}")
+    raise Failed(f"the log has no {pattern}:\n{server.read_stderr()}")
 
 
 def get(port, path):
@@ -47,12 +47,12 @@ def get(port, path):
 
 
 def check_queries_name_metrics(queries, text):
-    there = set(re.findall(r"^# HELP (\w+) ", text, re.M))
+    metrics = set(re.findall(r"^# HELP (\w+) ", text, re.M))
     for name in re.findall(r"^# TYPE (\w+) histogram$", text, re.M):
-        there |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"}
+        metrics |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"}
     for query in queries:
         names = re.findall(r"\bguildhall_\w+", query)
-        expect((names or "up{" in query) and set(names) <= there, f"no such metric: {query}")
+        expect((names or "up{" in query) and set(names) <= metrics, f"no such metric: {query}")
 
 
 def every_dashboard_query_names_an_existing_metric(executable):
@@ -140,7 +140,7 @@ def fail2ban_recognizes_refused_requests(executable):
                 expect(wait_for(server, pattern_of("guildhall.conf")) == "127.0.0.1", form)
                 expect(wait_for(server, pattern_of("guildhall-limits.conf")) == "127.0.0.1", form)
                 if shutil.which("fail2ban-regex"):
-                    check_fail2ban_matches(server.words(), folder)
+                    check_fail2ban_matches(server.read_stderr(), folder)
             finally:
                 server.stop()
 

@@ -22,8 +22,8 @@ from process import Client, Process  # noqa: E402
 from backup import World, most_memory, run  # noqa: E402
 from operator_commands import new_database  # noqa: E402
 
-BEHIND = re.compile(r"migrations|move_\w+|message_author.*|(message|gif)_index.*|log|log_\w+|nodes|"
-                    r"parked_sessions|parking|session_homes|blobs|blob_parts|sqlite_\w+")
+NOT_MOVED = re.compile(r"migrations|move_\w+|message_author.*|(message|gif)_index.*|log|log_\w+|nodes|"
+                       r"parked_sessions|parking|session_homes|blobs|blob_parts|sqlite_\w+")
 PATIENCE = 120
 GIF = (b"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\4\0\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;")
 
@@ -38,7 +38,7 @@ def psql(database, sql):
 def counts_of_postgres(database):
     names = psql(database, "select relname from pg_class where relkind = 'r' and relnamespace = "
                            "'public'::regnamespace order by 1").split()
-    names = [n for n in names if not BEHIND.fullmatch(n)]
+    names = [n for n in names if not NOT_MOVED.fullmatch(n)]
     union = " union all ".join(f"select '{n}', count(*) from \"{n}\"" for n in names)
     return dict(line.split("|") for line in psql(database, union).splitlines())
 
@@ -46,7 +46,7 @@ def counts_of_postgres(database):
 def counts_of_sqlite(folder):
     db = sqlite3.connect(os.path.join(folder, "guildhall.db"))
     names = [n for (n,) in db.execute("select name from sqlite_schema where type = 'table'")
-             if not BEHIND.fullmatch(n)]
+             if not NOT_MOVED.fullmatch(n)]
     counts = {n: str(db.execute(f'select count(*) from "{n}"').fetchone()[0]) for n in names}
     db.close()
     return counts
@@ -61,7 +61,7 @@ def messages_without_author(folder):
     return count
 
 
-def bend(folder, sql):
+def change_database(folder, sql):
     db = sqlite3.connect(os.path.join(folder, "guildhall.db"))
     db.execute(sql)
     db.commit()
@@ -73,7 +73,7 @@ def digest_of(path):
         return hashlib.sha256(f.read()).hexdigest()
 
 
-def same_counts(one, other):
+def expect_same_counts(one, other):
     """Compares row counts, except for tables of pending indexing and tables of one engine."""
     for name in ("message_unindexed", "channel_tails"):
         one.pop(name)
@@ -81,7 +81,7 @@ def same_counts(one, other):
     expect(one == other, str({n for n in {*one, *other} if one.get(n) != other.get(n)}))
 
 
-class Place:
+class ServerData:
     """A data folder of a stopped SQLite server with test data."""
 
     def __init__(self, executable, root, messages=300):
@@ -100,21 +100,21 @@ class Place:
         server = start_guildhall(executable, self.data)
         try:
             self.world = World(server.port)
-            self.say(server.port, "a needle in it")
-            self.found(server.port)
+            self.post_message(server.port, "a needle in it")
+            self.expect_message_is_found(server.port)
         finally:
             server.stop()
 
-    def say(self, port, text):
+    def post_message(self, port, text):
         client = Client(port, self.world.token)
-        status, said = client.call("POST", f"/channels/{self.world.channel}/messages",
-                                   {"content": text})
-        expect(status == 200, f"{status} {said}")
+        status, answer = client.call("POST", f"/channels/{self.world.channel}/messages",
+                                     {"content": text})
+        expect(status == 200, f"{status} {answer}")
         status, channel = client.call("GET", f"/channels/{self.world.channel}")
-        expect(channel["last_message_id"] == said["id"], f"{said['id']} {channel}")
+        expect(channel["last_message_id"] == answer["id"], f"{answer['id']} {channel}")
         client.close()
 
-    def found(self, port):
+    def expect_message_is_found(self, port):
         """Searches for the message with the needle."""
         client = Client(port, self.world.token)
         deadline = time.monotonic() + PATIENCE
@@ -130,11 +130,11 @@ class Place:
         expect(status == 200 and len(gifs) == 1, f"{status} {gifs}")
         client.close()
 
-    def works(self, port):
+    def check_server(self, port):
         """Checks tokens, files, searches and new messages."""
         self.world.is_whole(port)
-        self.found(port)
-        self.say(port, "one more")
+        self.expect_message_is_found(port)
+        self.post_message(port, "one more")
 
     def move(self, *words, **more):
         return run(self.executable, "move", "--data", self.data, *words, **more)
@@ -144,57 +144,57 @@ class Place:
             return subprocess.Popen([self.executable, "move", "--data", self.data, *words],
                                     stdout=subprocess.DEVNULL, stderr=log)
 
-    def said(self):
+    def error_output(self):
         with open(self.data + ".log", encoding="utf-8") as log:
             return log.read()
 
 
 def data_moves_to_postgres_and_back(executable):
     with tempfile.TemporaryDirectory() as root:
-        place = Place(executable, root)
-        database, source = new_database(), os.path.join(place.data, "guildhall.db")
+        server_data = ServerData(executable, root)
+        database, source = new_database(), os.path.join(server_data.data, "guildhall.db")
         before = digest_of(source)
-        done = place.move("--to", database)
+        done = server_data.move("--to", database)
         expect(done.returncode == 0, done.stderr)
         expect(re.search(r"moved \d{3,} rows of \d{3} tables, each compared", done.stdout) and
-               f"files and keys stay in '{place.data}'" in done.stdout and
-               f"start it: guildhall serve --data '{place.data}' --store URL" in done.stdout,
+               f"files and keys stay in '{server_data.data}'" in done.stdout and
+               f"start it: guildhall serve --data '{server_data.data}' --store URL" in done.stdout,
                done.stdout)
         expect("move: 100 % of " in done.stderr and "\r" not in done.stderr, done.stderr)
         expect(digest_of(source) == before, "the source was changed")
-        done = place.move("--to", database)
+        done = server_data.move("--to", database)
         expect(done.returncode == 0 and "was already moved there" in done.stdout, done.stderr)
-        same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
-        server = start_guildhall(executable, place.data, "--store", database)
+        expect_same_counts(counts_of_sqlite(server_data.data), counts_of_postgres(database))
+        server = start_guildhall(executable, server_data.data, "--store", database)
         try:
-            place.works(server.port)
+            server_data.check_server(server.port)
         finally:
             server.stop()
         back = os.path.join(root, "back")
-        done = place.move("--store", database, "--to", back)
+        done = server_data.move("--store", database, "--to", back)
         expect(done.returncode == 0, done.stderr)
         expect(re.search(r"moved \d+ files and keys, \d+ bytes, each compared", done.stdout) and
                f"start it: guildhall serve --data '{back}'\n" in done.stdout, done.stdout)
-        same_counts(counts_of_postgres(database), counts_of_sqlite(back))
+        expect_same_counts(counts_of_postgres(database), counts_of_sqlite(back))
         expect(messages_without_author(back) == 0, "messages that are not found by their author")
         expect(digest_of(os.path.join(back, "pepper.key")) ==
-               digest_of(os.path.join(place.data, "pepper.key")), "another key")
+               digest_of(os.path.join(server_data.data, "pepper.key")), "another key")
         expect(run(executable, "check", "--data", back).returncode == 0, "check")
         server = start_guildhall(executable, back)
         try:
-            place.works(server.port)
+            server_data.check_server(server.port)
         finally:
             server.stop()
         # Both were served since, so neither equals the other.
-        done = place.move("--to", database)
+        done = server_data.move("--to", database)
         expect(done.returncode != 0 and "an older or newer copy of this data" in done.stderr, done.stderr)
 
 
-def kill_until_done(place, *words):
+def kill_until_done(server_data, *words):
     """Each run is killed a little later; the last one completes."""
     patience, killed = 0.05, 0
     while True:
-        child = place.begin_move(*words)
+        child = server_data.begin_move(*words)
         try:
             status = child.wait(patience)
             break
@@ -204,32 +204,32 @@ def kill_until_done(place, *words):
         killed += 1
         patience *= 1.4
         expect(killed < 60, "the move never completed")
-    expect(status == 0 and killed > 3, f"{status} after {killed}: {place.said()}")
+    expect(status == 0 and killed > 3, f"{status} after {killed}: {server_data.error_output()}")
 
 
 def killed_move_continues(executable):
     with tempfile.TemporaryDirectory() as root:
-        place = Place(executable, root, messages=5000)
+        server_data = ServerData(executable, root, messages=5000)
         database, back = new_database(), os.path.join(root, "back")
-        kill_until_done(place, "--to", database)
-        same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
-        kill_until_done(place, "--store", database, "--to", back)
-        same_counts(counts_of_postgres(database), counts_of_sqlite(back))
-        for words in ([place.data, "--store", database], [back]):
+        kill_until_done(server_data, "--to", database)
+        expect_same_counts(counts_of_sqlite(server_data.data), counts_of_postgres(database))
+        kill_until_done(server_data, "--store", database, "--to", back)
+        expect_same_counts(counts_of_postgres(database), counts_of_sqlite(back))
+        for words in ([server_data.data, "--store", database], [back]):
             server = start_guildhall(executable, *words)
             try:
-                place.works(server.port)
+                server_data.check_server(server.port)
             finally:
                 server.stop()
 
 
-def begun(place, database):
+def start_and_kill_move(server_data, database):
     """Kills a move after some tables were copied."""
-    child = place.begin_move("--to", database)
+    child = server_data.begin_move("--to", database)
     deadline = time.monotonic() + PATIENCE
     while True:
-        there = psql(database, "select coalesce(to_regclass('move_tables')::text, '')")
-        if there and int(psql(database, "select count(*) from move_tables where row_count > 100")):
+        present = psql(database, "select coalesce(to_regclass('move_tables')::text, '')")
+        if present and int(psql(database, "select count(*) from move_tables where row_count > 100")):
             break
         expect(child.poll() is None and time.monotonic() < deadline, "the move ended too soon")
     child.send_signal(signal.SIGKILL)
@@ -239,10 +239,10 @@ def begun(place, database):
 
 def incomplete_move_is_not_served_or_mixed_with_other_data(executable):
     with tempfile.TemporaryDirectory() as root:
-        place = Place(executable, root, messages=15000)
+        server_data = ServerData(executable, root, messages=15000)
         database = new_database()
-        expect(begun(place, database), "the move completed before it was killed")
-        done = run(executable, "serve", "--listen", "127.0.0.1:0", "--data", place.data,
+        expect(start_and_kill_move(server_data, database), "the move completed before it was killed")
+        done = run(executable, "serve", "--listen", "127.0.0.1:0", "--data", server_data.data,
                    "--store", database)
         expect(done.returncode == 1 and "is the target of an unfinished move" in done.stderr, done.stderr)
         # Other data than those of the started move.
@@ -253,16 +253,16 @@ def incomplete_move_is_not_served_or_mixed_with_other_data(executable):
         done = run(executable, "move", "--data", other, "--to", database)
         expect(done.returncode == 1 and "has data of another server" in done.stderr, done.stderr)
         # The source is served meanwhile.
-        server = start_guildhall(executable, place.data)
+        server = start_guildhall(executable, server_data.data)
         try:
-            place.say(server.port, "said in between")
+            server_data.post_message(server.port, "said in between")
         finally:
             server.stop()
-        done = place.move("--to", database)
+        done = server_data.move("--to", database)
         expect(done.returncode == 1 and "run the command again" in done.stderr, done.stderr)
-        done = place.move("--to", database)
+        done = server_data.move("--to", database)
         expect(done.returncode == 0, done.stderr)
-        same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
+        expect_same_counts(counts_of_sqlite(server_data.data), counts_of_postgres(database))
 
 
 def documented_move_commands_work(executable):
@@ -272,7 +272,7 @@ def documented_move_commands_work(executable):
     lines = "".join(re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)).splitlines()
     expect([line.split()[1] for line in lines] == ["move", "serve", "move", "serve"], str(lines))
     with tempfile.TemporaryDirectory() as root:
-        place = Place(executable, root)
+        server_data = ServerData(executable, root)
         database = new_database()
         for line in lines:
             words = [database if word.startswith("postgres://") else
@@ -284,20 +284,20 @@ def documented_move_commands_work(executable):
                 continue
             server = Process([executable, *words, "--listen", "127.0.0.1:0", "--log-level", "warn"])
             try:
-                place.works(server.port)
+                server_data.check_server(server.port)
             finally:
                 server.stop()
 
 
 def refused_move_gives_an_error_message(executable):
     with tempfile.TemporaryDirectory() as root:
-        place = Place(executable, root)
+        server_data = ServerData(executable, root)
         database = new_database()
 
         def refused(sentence, *words):
-            done = place.move(*words)
+            done = server_data.move(*words)
             expect(done.returncode == 1 and sentence in done.stderr, f"{words}: {done.stderr}")
-        server = start_guildhall(executable, place.data)
+        server = start_guildhall(executable, server_data.data)
         try:
             refused("in use by another guildhall", "--to", database)
         finally:
@@ -315,31 +315,31 @@ def refused_move_gives_an_error_message(executable):
         folder = os.path.join(root, "folder")
         run(executable, "user", "add", "zoe", "--data", folder)
         refused("has data of another server", "--store", taken, "--to", folder)
-        bend(place.data, "create table later (id integer primary key)")
+        change_database(server_data.data, "create table later (id integer primary key)")
         refused("'later' exists in one database only", "--to", database)
-        bend(place.data, "drop table later")
-        bend(place.data, "insert into operator_log (id, at, uid, command) values (1, 'x', 0, '')")
+        change_database(server_data.data, "drop table later")
+        change_database(server_data.data, "insert into operator_log (id, at, uid, command) values (1, 'x', 0, '')")
         refused("a value in 'at' that does not match the type", "--to", database)
-        bend(place.data, "delete from operator_log")
-        bend(place.data,
-             "delete from migrations where number = (select max(number) from migrations)")
+        change_database(server_data.data, "delete from operator_log")
+        change_database(server_data.data,
+                        "delete from migrations where number = (select max(number) from migrations)")
         refused("is older than this program", "--to", database)
         done = run(executable, "move", "--data", os.path.join(root, "none"), "--to", database)
         expect(done.returncode == 1 and "there is no database in" in done.stderr, done.stderr)
         expect(not os.path.exists(os.path.join(root, "none")), "a folder was created")
         for words in ([], ["--to", folder, "--to-data", root], ["x", "--to", folder]):
-            expect(place.move(*words).returncode == 2, str(words))
+            expect(server_data.move(*words).returncode == 2, str(words))
 
 
 def files_are_moved_to_the_chosen_location(executable):
     with tempfile.TemporaryDirectory() as root:
-        place = Place(executable, root)
-        database, there = new_database(), os.path.join(root, "there")
-        done = place.move("--to", database, "--to-data", there)
+        server_data = ServerData(executable, root)
+        database, other_folder = new_database(), os.path.join(root, "there")
+        done = server_data.move("--to", database, "--to-data", other_folder)
         expect(done.returncode == 0 and "files and keys, " in done.stdout, done.stderr)
-        server = start_guildhall(executable, there, "--store", database)
+        server = start_guildhall(executable, other_folder, "--store", database)
         try:
-            place.works(server.port)
+            server_data.check_server(server.port)
         finally:
             server.stop()
 

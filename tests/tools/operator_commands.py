@@ -70,7 +70,7 @@ class Server:
         return subprocess.run([self.executable, *words, "--data", self.folder.name], input=stdin,
                               capture_output=True, text=True, timeout=60, check=False)
 
-    def order(self, *words, stdin=None):
+    def run_json(self, *words, stdin=None):
         """Runs a command and returns its output, one dictionary per line."""
         done = self.run(*words, "--json", stdin=stdin)
         expect(done.returncode == 0, f"{words}: {done.stderr}")
@@ -100,36 +100,36 @@ def accounts_are_listed_and_shown(executable):
     with Server(executable) as s:
         for name in ("ada", "bob", "cyd"):
             register(s.port, name)
-        listed = s.order("user", "list")
+        listed = s.run_json("user", "list")
         expect([u["name"] for u in listed] == ["ada", "bob", "cyd"], str(listed))
         expect(listed[0]["state"] == "active" and listed[0]["bot"] is False, str(listed))
-        page = s.order("user", "list", "--limit", "2")
+        page = s.run_json("user", "list", "--limit", "2")
         expect([u["name"] for u in page] == ["ada", "bob"], str(page))
-        page = s.order("user", "list", "--after", page[1]["id"])
+        page = s.run_json("user", "list", "--after", page[1]["id"])
         expect([u["name"] for u in page] == ["cyd"], str(page))
         table = s.run("user", "list").stdout.splitlines()
         expect(table[0].split() == ["id", "name", "email", "bot", "premium", "state"], table[0])
         expect(len(table) == 4, str(table))
-        shown = s.order("user", "show", "bob")[0]
-        expect(shown == s.order("user", "show", shown["id"])[0], "the account differs by name and by id")
+        shown = s.run_json("user", "show", "bob")[0]
+        expect(shown == s.run_json("user", "show", shown["id"])[0], "the account differs by name and by id")
         expect(shown["tokens"] == 1 and shown["guilds"] == 0, str(shown))
         expect("no such account" in s.refusal("user", "show", "no account"), "an unknown name was accepted")
         refusal = s.refusal("guild", "frobnicate")
         expect("there is no command 'guild frobnicate'\n" in refusal and "the forms of guild are" in refusal, refusal)
         expect("refresh" not in refusal, f"a command of the pages is listed: {refusal}")
-        expect(s.order("stats")[0]["people"] == 3, "stats")
+        expect(s.run_json("stats")[0]["people"] == 3, "stats")
 
 
 def disabled_account_is_logged_out_immediately(executable):
     with Server(executable) as s:
         token = register(s.port, "ada")
         with connect(s.port, token) as session:
-            expect(s.order("user", "disable", "ada")[0]["state"] == "disabled", "disable")
+            expect(s.run_json("user", "disable", "ada")[0]["state"] == "disabled", "disable")
             expect(is_closed(session), "the session continues")
         expect(status_of(s.port, token) == 401, "the token is still valid")
         status, answer = log_in(s.port, "ada")
         expect(status == 403 and answer["code"] == 20013, f"{status} {answer}")
-        s.order("user", "enable", "ada")
+        s.run_json("user", "enable", "ada")
         expect(status_of(s.port, token) == 401, "the old token is valid again")
         status, answer = log_in(s.port, "ada")
         expect(status == 200 and status_of(s.port, answer["token"]) == 200, f"{status} {answer}")
@@ -138,24 +138,24 @@ def disabled_account_is_logged_out_immediately(executable):
 def account_data_is_exported_to_a_file(executable):
     with Server(executable) as s:
         register(s.port, "ada")
-        told = s.order("user", "export", "ada")[0]
+        answer = s.run_json("user", "export", "ada")[0]
         for _ in range(600):
-            if told["state"] == "ready":
+            if answer["state"] == "ready":
                 break
             time.sleep(0.05)
-            told = s.order("user", "export", "ada")[0]
-        expect(told["bytes"] == os.path.getsize(told["file"]), str(told))
-        with tarfile.open(told["file"]) as tar:
-            kept = tar.extractfile("account-0001.jsonl").read()
-        expect(json.loads(kept)["username"] == "ada", str(kept))
+            answer = s.run_json("user", "export", "ada")[0]
+        expect(answer["bytes"] == os.path.getsize(answer["file"]), str(answer))
+        with tarfile.open(answer["file"]) as tar:
+            content = tar.extractfile("account-0001.jsonl").read()
+        expect(json.loads(content)["username"] == "ada", str(content))
 
 
 def operator_can_remove_a_lost_second_factor(executable):
     with Server(executable) as s:
         register(s.port, "ada")
-        expect(s.order("user", "mfa-off", "ada")[0]["state"] == "has no second factor", "mfa-off")
+        expect(s.run_json("user", "mfa-off", "ada")[0]["state"] == "has no second factor", "mfa-off")
         expect("no such account" in s.refusal("user", "mfa-off", "nobody"), "an unknown name was accepted")
-        expect([n["command"] for n in s.order("log")] == ["user mfa-off ada"], "the log")
+        expect([n["command"] for n in s.run_json("log")] == ["user mfa-off ada"], "the log")
 
 
 def new_password_ends_sessions_and_tokens(executable):
@@ -164,12 +164,12 @@ def new_password_ends_sessions_and_tokens(executable):
         expect("8-72" in s.refusal("user", "passwd", "ada", stdin="short\n"), "a short one")
         expect(status_of(s.port, token) == 200, "a refused command had an effect")
         with connect(s.port, token) as session:
-            s.order("user", "passwd", "ada", stdin="another password\n")
+            s.run_json("user", "passwd", "ada", stdin="another password\n")
             expect(is_closed(session), "the session continues")
         expect(status_of(s.port, token) == 401, "the token is still valid")
         expect(log_in(s.port, "ada")[0] == 400, "the old password is still valid")
         expect(log_in(s.port, "ada", "another password")[0] == 200, "the new password is not valid")
-        notes = s.order("log")
+        notes = s.run_json("log")
         expect([n["command"] for n in notes] == ["user passwd ada"], str(notes))
         expect(notes[0]["uid"] == os.getuid(), str(notes))
 
@@ -181,7 +181,7 @@ def invalid_operator_commands_give_error_messages(executable):
         register(s.port, digits)
         _, guild = ada.call("POST", "/guilds", {"name": "\u00e9\u4e2d"})
         channel = ada.call("GET", f"/guilds/{guild['id']}/channels")[1][0]["id"]
-        expect(s.order("user", "show", digits)[0]["name"] == digits, "a name of digits was not found")
+        expect(s.run_json("user", "show", digits)[0]["name"] == digits, "a name of digits was not found")
         huge = "9" * 19
         for words, problem, status in (
                 (["user", "show", ""], "an argument is empty", 2),
@@ -241,7 +241,7 @@ def invalid_operator_commands_give_error_messages(executable):
         expect(done.returncode == 2 and "must not contain a tab" in done.stderr, done.stderr)
         table = s.run("guild", "list").stdout.splitlines()
         expect(table[0].index("owner") == table[1].index("ada"), repr(table))
-        expect(s.order("log") == [], "an invalid command is in the log")
+        expect(s.run_json("log") == [], "an invalid command is in the log")
 
 
 def long_lists_are_complete_and_have_one_header(executable):
@@ -254,7 +254,7 @@ def long_lists_are_complete_and_have_one_header(executable):
         lines = done.stdout.splitlines()
         expect(len(lines) == 206 and done.stderr == "", f"{len(lines)} lines; {done.stderr}")
         expect(sum("owner" in line for line in lines) == 1, "several heads")
-        ids = [a["id"] for a in s.order("app", "list", "--limit", "1000")]
+        ids = [a["id"] for a in s.run_json("app", "list", "--limit", "1000")]
         expect(len(set(ids)) == 205 and ids == sorted(ids, key=int),
                "the list has duplicates or is not in order")
         done = s.run("app", "list", "--limit", "200")
@@ -268,14 +268,14 @@ def concurrent_operator_commands_all_succeed(executable):
         children = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(24)]
         codes = {json.loads(child.communicate(timeout=60)[0])["code"] for child in children}
         expect(len(codes) == 24, f"{len(codes)} codes")
-        expect(len(s.order("log", "--limit", "1000")) == 24, "the log")
+        expect(len(s.run_json("log", "--limit", "1000")) == 24, "the log")
 
 
 def user_without_permission_gets_an_error_message(executable):
     if os.geteuid() != 0:
         raise Skip("only root can change the user")
 
-    def nobody():
+    def become_nobody():
         os.setgid(65534)
         os.setuid(65534)
     with Server(executable) as s:
@@ -288,10 +288,10 @@ def user_without_permission_gets_an_error_message(executable):
                 os.makedirs(where, 0o700)
             for words in (["user", "list"], ["user", "add", "eve"], ["stats"], ["sessions"]):
                 done = subprocess.run([open_path, *words, "--data", where], capture_output=True,
-                                      text=True, timeout=60, check=False, preexec_fn=nobody)
+                                      text=True, timeout=60, check=False, preexec_fn=become_nobody)
                 expect(done.returncode == 1 and "you may not use" in done.stderr,
                        f"{words}: {done.returncode} {done.stderr}")
-        expect(s.order("user", "list") == [], "somebody was added")
+        expect(s.run_json("user", "list") == [], "somebody was added")
 
 
 def files_created_by_root_belong_to_the_server_user(executable):
@@ -334,15 +334,15 @@ def every_changing_operator_command_is_logged(executable):
         _, app = ada.call("POST", "/applications", {"name": "Helper"})
         ada.call("POST", f"/applications/{app['id']}/bot", {})
         _, message = ada.call("POST", f"/channels/{channel}/messages", {"content": "hello"})
-        place = [channel, message["id"]]
+        message_words = [channel, message["id"]]
         _, report = bob.call("POST", "/report", {"channel_id": channel, "message_id": message["id"],
                                                  "reason": 5})
-        code = s.order("invite", "create")[0]
-        ban = s.order("ban", "add", "192.0.2.0/24")[0]
-        before = len(s.order("log"))
+        code = s.run_json("invite", "create")[0]
+        ban = s.run_json("ban", "add", "192.0.2.0/24")[0]
+        before = len(s.run_json("log"))
         changes = [["ban", "add", "2001:db8::/32", "spam"], ["ban", "lift", ban["id"]],
                    ["invite", "revoke", code["id"]], ["report", "close", report["id"], "nothing"],
-                   ["message", "show", *place], ["message", "delete", *place],
+                   ["message", "show", *message_words], ["message", "delete", *message_words],
                    ["message", "purge", "bob"],
                    ["user", "add", "cyd"], ["user", "premium", "cyd", "2"], ["user", "export", "cyd"],
                    ["user", "mfa-off", "cyd"], ["user", "disable", "cyd"], ["user", "enable", "cyd"],
@@ -356,12 +356,12 @@ def every_changing_operator_command_is_logged(executable):
                  ["invite", "list"], ["message", "purging", "bob"], ["stats"], ["log"]]
         files = {("file", "show"), ("file", "delete")}  # tests/http/service/operator_moderation.c tests these
         for words in reads:
-            s.order(*words)
+            s.run_json(*words)
         for words in changes:
-            s.order(*words, "--yes", stdin="another password\n")
+            s.run_json(*words, "--yes", stdin="another password\n")
             if words[1] == "premium":
-                expect(s.order("user", "show", "cyd")[0]["premium"] == 2, "premium")
-        noted = s.order("log")[before:]
+                expect(s.run_json("user", "show", "cyd")[0]["premium"] == 2, "premium")
+        noted = s.run_json("log")[before:]
         expect([n["command"] for n in noted] == [" ".join(words) for words in changes], str(noted))
         expect(all(n["uid"] == os.getuid() for n in noted), str(noted))
         tried = {tuple(words[:2]) for words in changes + reads} | files
@@ -374,9 +374,9 @@ def every_changing_operator_command_is_logged(executable):
 def operator_can_revoke_tokens(executable):
     with Server(executable) as s:
         token = register(s.port, "ada")
-        s.order("token", "revoke", "ada")
+        s.run_json("token", "revoke", "ada")
         expect(status_of(s.port, token) == 401, "the token is still valid")
-        made = s.order("user", "add", "helper", "bot")[0]
+        made = s.run_json("user", "add", "helper", "bot")[0]
         expect(made["token"].startswith("Bot ") and status_of(s.port, made["token"]) == 200, "a bot")
         expect("taken" in s.refusal("user", "add", "helper"), "a name twice")
         expect("2-32" in s.refusal("user", "add", "No Name"), "no name")
@@ -393,24 +393,24 @@ def deleted_account_keeps_the_data_of_others(executable):
         bob.call("POST", f"/invites/{invite['code']}", {})
         _, message = bob.call("POST", f"/channels/{channel}/messages", {"content": "I was here"})
         ada.call("POST", "/users/@me/relationships", {"username": "bob"})
-        bob.call("PUT", "/users/@me/relationships/" + s.order("user", "show", "ada")[0]["id"], {})
+        bob.call("PUT", "/users/@me/relationships/" + s.run_json("user", "show", "ada")[0]["id"], {})
         expect(len(ada.call("GET", "/users/@me/relationships")[1]) == 1, "they are friends")
 
         expect("owns guilds" in s.refusal("user", "delete", "ada"), "an owner")
-        s.order("user", "delete", "bob")
-        expect(s.order("user", "show", "bob")[0]["state"] == "deleting", "not deleting")
+        s.run_json("user", "delete", "bob")
+        expect(s.run_json("user", "show", "bob")[0]["state"] == "deleting", "not deleting")
         expect(log_in(s.port, "bob")[1]["code"] == 20011, "bob logs in")
-        s.order("user", "restore", "bob")
+        s.run_json("user", "restore", "bob")
         expect("not going to be deleted" in s.refusal("user", "restore", "bob"), "restored twice")
         expect(log_in(s.port, "bob")[0] == 200, "bob cannot log in")
         expect("--yes" in s.refusal("user", "erase", "bob", stdin=""), "the deletion needed no confirmation")
         expect("owns guilds" in s.refusal("user", "erase", "ada", "--yes"), "an owner")
-        s.order("user", "erase", "bob", "--yes")
-        expect(s.order("guild", "show", guild["id"])[0]["members"] == 1, "still a member")
+        s.run_json("user", "erase", "bob", "--yes")
+        expect(s.run_json("guild", "show", guild["id"])[0]["members"] == 1, "still a member")
         expect(ada.call("GET", "/users/@me/relationships")[1] == [], "still friends")
-        status, kept = ada.call("GET", f"/channels/{channel}/messages/{message['id']}")
-        expect(status == 200 and kept["content"] == "I was here", str(kept))
-        expect(kept["author"]["username"] == "deleted_" + bob_user["id"], str(kept["author"]))
+        status, content = ada.call("GET", f"/channels/{channel}/messages/{message['id']}")
+        expect(status == 200 and content["content"] == "I was here", str(content))
+        expect(content["author"]["username"] == "deleted_" + bob_user["id"], str(content["author"]))
         expect(log_in(s.port, "bob")[0] == 400, "bob logs in")
         expect("deleted" in s.refusal("user", "enable", bob_user["id"]), "it came back")
         expect("deleted" in s.refusal("user", "restore", bob_user["id"]), "it was restored")
@@ -421,7 +421,7 @@ def operator_can_transfer_and_delete_guilds(executable):
     with Server(executable) as s:
         ada, bob = (Client(s.port, register(s.port, name)) for name in ("ada", "bob"))
         _, guild = ada.call("POST", "/guilds", {"name": "Here"})
-        listed = s.order("guild", "list")
+        listed = s.run_json("guild", "list")
         expect(listed == [{"id": guild["id"], "name": "Here", "owner": "ada", "members": 1}],
                str(listed))
         expect("not a member of the guild" in s.refusal("guild", "owner", guild["id"], "bob"),
@@ -430,12 +430,12 @@ def operator_can_transfer_and_delete_guilds(executable):
         channel = next(c["id"] for c in channels if c["type"] == 0)
         _, invite = ada.call("POST", f"/channels/{channel}/invites", {})
         bob.call("POST", f"/invites/{invite['code']}", {})
-        s.order("guild", "owner", guild["id"], "bob")
-        expect(s.order("guild", "show", guild["id"])[0]["owner"] == "bob", "the owner")
+        s.run_json("guild", "owner", guild["id"], "bob")
+        expect(s.run_json("guild", "show", guild["id"])[0]["owner"] == "bob", "the owner")
         expect(ada.call("GET", f"/guilds/{guild['id']}")[1]["owner_id"] ==
                bob.call("GET", "/users/@me")[1]["id"], "members see it")
-        s.order("guild", "delete", guild["id"], "--yes")
-        expect(s.order("guild", "list") == [], "it is listed")
+        s.run_json("guild", "delete", guild["id"], "--yes")
+        expect(s.run_json("guild", "list") == [], "it is listed")
         expect(ada.call("GET", f"/guilds/{guild['id']}")[0] in (403, 404), "it is there")
         expect("no guild" in s.refusal("guild", "show", guild["id"]), "it is shown")
         expect("no guild" in s.refusal("guild", "show", "x"), "no id")
@@ -461,7 +461,7 @@ def mirror_commands_change_only_the_guild_that_they_name(executable):
                    ("mirror-channel", channel, "deleted")]
 
         def apply(guild, verb, *words):
-            return s.order("guild", verb, guild, *words)[0]["state"]
+            return s.run_json("guild", verb, guild, *words)[0]["state"]
 
         for change in changes:
             expect(apply(guilds[0], *change) == "absent", str(change))
@@ -482,9 +482,9 @@ def operator_can_reset_an_application_token(executable):
         ada = Client(s.port, register(s.port, "ada"))
         _, app = ada.call("POST", "/applications", {"name": "Helper"})
         _, made = ada.call("POST", f"/applications/{app['id']}/bot", {})
-        shown = s.order("app", "list")
+        shown = s.run_json("app", "list")
         expect(shown[0]["id"] == app["id"] and shown[0]["owner"] == "ada", str(shown))
-        token = s.order("app", "token", app["id"], "--yes")[0]["token"]
+        token = s.run_json("app", "token", app["id"], "--yes")[0]["token"]
         expect(status_of(s.port, token) == 200, "the new one")
         if made.get("token"):
             expect(status_of(s.port, "Bot " + made["token"]) == 401, "the old one")
@@ -503,14 +503,14 @@ def registration_requires_an_invitation(executable):
         expect(answer["errors"]["invite"]["_errors"][0]["code"] == "INVITE_REQUIRED", str(answer))
         status, answer = attempt("ada", invite="reg-nothing")
         expect(answer["errors"]["invite"]["_errors"][0]["code"] == "INVITE_INVALID", str(answer))
-        code = s.order("invite", "create", "2")[0]["code"]
+        code = s.run_json("invite", "create", "2")[0]["code"]
         for name in ("ada", "bob"):
             status, answer = attempt(name, invite=code)
             expect(status in (200, 201) and answer["token"], f"{status} {answer}")
         status, answer = attempt("cyd", invite=code)
         expect(status == 400, "the invitation was accepted twice")
         # A registration with a taken name does not use up the invitation.
-        code = s.order("invite", "create")[0]["code"]
+        code = s.run_json("invite", "create")[0]["code"]
         expect(attempt("ada", invite=code)[0] == 400, "a taken name was accepted")
         expect(attempt("cyd", invite=code)[0] in (200, 201), "the invitation was used up")
         expect("from 1 to 100000" in s.refusal("invite", "create", "0"), "an invitation without uses was created")
@@ -518,7 +518,7 @@ def registration_requires_an_invitation(executable):
         client = Client(s.port)
         status, answer = client.call("POST", "/auth/register", {"username": "ada"})
         expect(status == 403 and answer["code"] == 40006, f"{status} {answer}")
-        expect(s.order("user", "add", "ada")[0]["token"], "the operator could not create an account")
+        expect(s.run_json("user", "add", "ada")[0]["token"], "the operator could not create an account")
 
 
 def public_server_has_no_open_registration(executable):
@@ -531,12 +531,12 @@ def first_start_prints_how_to_create_an_account(executable):
     with tempfile.TemporaryDirectory() as folder:
         process = Process(serve_command(executable, folder))
         process.stop()
-        expect(f"guildhall user add NAME --data {folder}" in process.first, process.first)
+        expect(f"guildhall user add NAME --data {folder}" in process.first_line, process.first_line)
         subprocess.run([executable, "user", "add", "zoe", "--data", folder], check=True,
                        capture_output=True, timeout=60)
         process = Process(serve_command(executable, folder))
         process.stop()
-        expect("no accounts" not in process.first, process.first)
+        expect("no accounts" not in process.first_line, process.first_line)
 
 
 def documented_operator_commands_work(executable):
@@ -562,29 +562,29 @@ def operator_commands_apply_to_every_node(executable):
     flags = ["--store", store, "--bus", "poll", "--blobs", "postgres"]
     with tempfile.TemporaryDirectory() as root:
         # Two nodes share the database and the key; commands are given on either.
-        here, there = os.path.join(root, "here"), os.path.join(root, "there")
-        one = start_guildhall(executable, here, *flags, "--node", "1")
-        os.mkdir(there)
-        shutil.copy(os.path.join(here, "pepper.key"), there)
-        two = start_guildhall(executable, there, *flags, "--node", "2")
+        first_folder, second_folder = os.path.join(root, "here"), os.path.join(root, "there")
+        one = start_guildhall(executable, first_folder, *flags, "--node", "1")
+        os.mkdir(second_folder)
+        shutil.copy(os.path.join(first_folder, "pepper.key"), second_folder)
+        two = start_guildhall(executable, second_folder, *flags, "--node", "2")
         try:
-            def order(folder, *words, **more):
+            def run_json(folder, *words, **more):
                 done = subprocess.run([executable, *words, "--data", folder], capture_output=True,
                                       text=True, timeout=60, check=False, **more)
                 expect(done.returncode == 0, f"{words}: {done.stderr}")
                 return done.stdout
             for folder, words, more in (
-                    (here, ["user", "disable", "ada"], {}), (there, ["token", "revoke", "bob"], {}),
-                    (there, ["user", "passwd", "cyd"], {"input": "another password\n"}),
-                    (here, ["user", "erase", "dan", "--yes"], {}),
-                    (there, ["user", "disable", "eve"], {})):
+                    (first_folder, ["user", "disable", "ada"], {}), (second_folder, ["token", "revoke", "bob"], {}),
+                    (second_folder, ["user", "passwd", "cyd"], {"input": "another password\n"}),
+                    (first_folder, ["user", "erase", "dan", "--yes"], {}),
+                    (second_folder, ["user", "disable", "eve"], {})):
                 token = register(one.port, next(w for w in words[2:]))
                 with connect(one.port, token) as first, connect(two.port, token) as second:
-                    order(folder, *words, **more)
+                    run_json(folder, *words, **more)
                     expect(is_closed(first) and is_closed(second), f"{words}: a session continues")
                 for server in (one, two):
                     expect(status_of(server.port, token) == 401, f"{words}: the token is still valid")
-            logs = [order(folder, "log", "--json") for folder in (here, there)]
+            logs = [run_json(folder, "log", "--json") for folder in (first_folder, second_folder)]
             expect(logs[0] == logs[1] and logs[0].count("\n") == 5, str(logs))
         finally:
             one.stop()

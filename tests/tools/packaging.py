@@ -65,14 +65,14 @@ class Runner:
             return f.read()
 
     def step(self, script, **env):
-        told = dict(line.split("=", 1) for line in self.read("ENV").splitlines())
+        variables = dict(line.split("=", 1) for line in self.read("ENV").splitlines())
         paths = self.read("PATH").split()
         # Output goes to a file, which background processes of a step may keep open.
-        with open(self.path("said"), "w", encoding="utf-8") as said:
+        with open(self.path("said"), "w", encoding="utf-8") as output:
             child = subprocess.Popen(["bash", "-eo", "pipefail", "-c", script], cwd=self.folder,
-                                     env={**self.env, **told, **env,
+                                     env={**self.env, **variables, **env,
                                           "PATH": ":".join([*paths, self.env["PATH"]])},
-                                     stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
+                                     stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         self.group.append(child.pid)
         expect(child.wait(PATIENCE) == 0, f"{script}\n{self.read('said')}")
         return self.read("said")
@@ -98,9 +98,9 @@ def ci_action_accepts_a_package_or_a_program(executable):
             runner.step(install, PACKAGE=executable)
             runner.step(start)
             expect(runner.read("OUTPUT") == f"api=http://127.0.0.1:{runner.port}/api\n", "the address")
-            said = runner.step("curl -fsS -H \"Authorization: Bot $WEATHER_TOKEN\" "
-                               f"http://127.0.0.1:{runner.port}/api/v10/users/@me")
-            expect('"username":"weather"' in said, said)
+            output = runner.step("curl -fsS -H \"Authorization: Bot $WEATHER_TOKEN\" "
+                                 f"http://127.0.0.1:{runner.port}/api/v10/users/@me")
+            expect('"username":"weather"' in output, output)
         finally:
             runner.close()
 
@@ -121,8 +121,8 @@ def ci_workflow_tests_a_bot(executable):
             api = runner.read("OUTPUT").strip().removeprefix("api=")
             test = test.replace("${{ steps.guildhall.outputs.api }}", api)
             expect("node bot.js" in test, test)
-            said = runner.step(test.replace("node bot.js", "/usr/bin/python3 bot.py"))
-            expect("Sunny in Oslo" in said, said)
+            output = runner.step(test.replace("node bot.js", "/usr/bin/python3 bot.py"))
+            expect("Sunny in Oslo" in output, output)
         finally:
             runner.close()
 

@@ -12,7 +12,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
-from prepared_data import freshen  # noqa: E402
+from prepared_data import copy_prepared_data  # noqa: E402
 from process import Client, Process, register  # noqa: E402
 
 UPLOADS, SIZE = 8, 20 * 1024 * 1024
@@ -55,7 +55,7 @@ def upload(port, token, channel, statuses):
 
 def uploads_with_little_memory_do_not_stop_the_server(executable):
     with tempfile.TemporaryDirectory() as data:
-        freshen(executable, data)
+        copy_prepared_data(executable, data)
         server = Process(serve(executable, data, "--rate-limits", "off", mib=400))
         try:
             token = register(server.port, "ada")
@@ -71,8 +71,8 @@ def uploads_with_little_memory_do_not_stop_the_server(executable):
                 thread.start()
             for thread in threads:
                 thread.join()
-            expect(server.alive(), server.words())
-            expect("memory is limited, so all request bodies" in server.words(), server.words())
+            expect(server.alive(), server.read_stderr())
+            expect("memory is limited, so all request bodies" in server.read_stderr(), server.read_stderr())
             expect(set(statuses) <= {0, 200, 413, 429, 503}, str(statuses))
             status, _ = client.call("POST", f"/channels/{channel}/messages", {"content": "there"})
             expect(status == 200, str(status))
@@ -83,17 +83,17 @@ def uploads_with_little_memory_do_not_stop_the_server(executable):
 
 def too_little_address_space_gives_an_error_message(executable):
     with tempfile.TemporaryDirectory() as data:
-        said = refusal(serve(executable, data, mib=180))
-        expect("limited to 180 MiB, but the server needs 256 MiB" in said, said)
+        message = refusal(serve(executable, data, mib=180))
+        expect("limited to 180 MiB, but the server needs 256 MiB" in message, message)
 
 
 def invalid_addresses_and_certificates_give_error_messages(executable):
     with tempfile.TemporaryDirectory() as data:
-        freshen(executable, data)
-        said = refusal(serve(executable, data, "--store", "mysql://ada:secret@x/y"))
-        expect("'mysql' is not supported: use postgres://" in said and "secret" not in said, said)
-        said = refusal(serve(executable, data, "--tls-cert", "/nonexist", "--tls-key", "/none"))
-        expect("certificate, '/nonexist': No such file" in said, said)
+        copy_prepared_data(executable, data)
+        message = refusal(serve(executable, data, "--store", "mysql://ada:secret@x/y"))
+        expect("'mysql' is not supported: use postgres://" in message and "secret" not in message, message)
+        message = refusal(serve(executable, data, "--tls-cert", "/nonexist", "--tls-key", "/none"))
+        expect("certificate, '/nonexist': No such file" in message, message)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from cases import Skip, expect, run_cases  # noqa: E402
 from copy_guild import (Source, Target, compare, copy, copy_busy, expect_complete,  # noqa: E402
                         post_claim, run)
 from gateway_session import connect  # noqa: E402
-from prepared_data import freshen, start_guildhall  # noqa: E402
+from prepared_data import copy_prepared_data, start_guildhall  # noqa: E402
 from process import Client, Failed  # noqa: E402
 
 IN_STEPS = r"^the running server imported it in steps of at most [0-9.]+ ms$"
@@ -35,7 +35,7 @@ class Running:
     """A server without guilds that stays up during a copy."""
 
     def __init__(self, executable, folder):
-        self.data = freshen(executable, os.path.join(folder, "target"))
+        self.data = copy_prepared_data(executable, os.path.join(folder, "target"))
         self.server = start_guildhall(executable, self.data)
 
 
@@ -103,14 +103,14 @@ def copy_into_a_running_server_with_postgres_is_complete(executable):
         raise Skip("PostgreSQL is not available; run this with scripts/with-postgres")
     name = f"running_{os.getpid()}"
     subprocess.run(["psql", store, "-qc", f"create database {name}"], check=True, timeout=60)
-    place = re.sub(r"dbname=\S+", f"dbname={name}", store)
+    database = re.sub(r"dbname=\S+", f"dbname={name}", store)
     busy = BusyServer(trouble=0)
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
         os.mkdir(data, 0o700)
-        server = start_guildhall(executable, data, "--store", place)
+        server = start_guildhall(executable, data, "--store", database)
         try:
-            command = copy_busy(executable, folder, busy, data, "--store", place)
+            command = copy_busy(executable, folder, busy, data, "--store", database)
             done = run(executable, *command[1:])
             expect(re.search(IN_STEPS, done.stdout, re.M), done.stdout)
             expect(re.search("^messages +500 of 500$", done.stdout, re.M), done.stdout)

@@ -27,7 +27,7 @@ import gateway_session  # noqa: E402
 PATIENCE = 120
 
 
-def printed(executable, *words):
+def output_of(executable, *words):
     done = subprocess.run([executable, *words], capture_output=True, text=True, timeout=PATIENCE,
                           check=False)
     expect(done.returncode == 0, f"{words}: {done.stderr}")
@@ -40,9 +40,9 @@ class Service:
     def __init__(self, executable, folder, count=1):
         self.port_socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.port_socket.getsockname()[1]
-        self.told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.told.bind(os.path.join(folder, "notify"))
-        self.told.settimeout(PATIENCE)
+        self.notifications = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.notifications.bind(os.path.join(folder, "notify"))
+        self.notifications.settimeout(PATIENCE)
         self.data = os.path.join(folder, "data")
         os.mkdir(self.data)
         # The shell keeps its process id when it becomes the server.
@@ -58,7 +58,7 @@ class Service:
         self.process.terminate()
         words = self.process.communicate(timeout=PATIENCE)
         self.port_socket.close()
-        self.told.close()
+        self.notifications.close()
         return words
 
 
@@ -66,20 +66,20 @@ def inherited_listening_socket_is_served(executable):
     with tempfile.TemporaryDirectory() as folder:
         service = Service(executable, folder)
         try:
-            expect(service.told.recv(100) == b"READY=1", "the readiness notification is missing")
+            expect(service.notifications.recv(100) == b"READY=1", "the readiness notification is missing")
             for _ in range(8):  # every loop accepts connections from it
                 with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/api/v10/gateway",
                                             timeout=PATIENCE) as answer:
                     expect(answer.status == 200, answer.status)
             service.process.terminate()
-            expect(service.told.recv(100) == b"STOPPING=1", "the stop notification is missing")
+            expect(service.notifications.recv(100) == b"STOPPING=1", "the stop notification is missing")
         finally:
             out, _ = service.end()
         expect(f"listening on http://127.0.0.1:{service.port}\n" in out, out)
         expect(service.process.returncode == 0, service.process.returncode)
 
 
-class Reloaded:
+class ReloadedServer:
     """A server whose configuration changes while it runs."""
 
     def __init__(self, executable, folder, days=20):
@@ -87,11 +87,11 @@ class Reloaded:
         self.folder, self.values = folder, {"tls-cert": f"{folder}/cert.pem",
                                             "tls-key": f"{folder}/key.pem",
                                             "rate-limit-anonymous": "1000000"}
-        self.certify("first.example")
+        self.create_certificate("first.example")
         self.write()
-        self.told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.told.bind(f"{folder}/notify")
-        self.told.settimeout(PATIENCE)
+        self.notifications = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.notifications.bind(f"{folder}/notify")
+        self.notifications.settimeout(PATIENCE)
         self.process = subprocess.Popen(
             [executable, "serve", "--config", f"{folder}/conf", "--data", f"{folder}/data",
              "--listen", "127.0.0.1:0", "--log-format", "text"],
@@ -100,7 +100,7 @@ class Reloaded:
         self.port = int(self.process.stdout.readline().rpartition(":")[2])
         self.wait("READY=1")
 
-    def certify(self, name):
+    def create_certificate(self, name):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}", "-keyout",
                         f"{self.folder}/key.pem", "-out", f"{self.folder}/cert.pem", "-days", "2"],
@@ -117,8 +117,8 @@ class Reloaded:
             file.writelines(f"{name} = {value}\n" for name, value in self.values.items())
 
     def wait(self, state):
-        told = self.told.recv(100).decode()
-        expect(told == state, f"the notification was {told}, not {state}")
+        notification = self.notifications.recv(100).decode()
+        expect(notification == state, f"the notification was {notification}, not {state}")
 
     def reload(self):
         self.process.send_signal(signal.SIGHUP)
@@ -141,17 +141,17 @@ class Reloaded:
     def end(self):
         self.process.terminate()
         words = self.process.communicate(timeout=PATIENCE)[1]
-        self.told.close()
+        self.notifications.close()
         return words
 
 
 def reload_changes_certificate_limits_and_log_level(executable):
     with tempfile.TemporaryDirectory() as folder:
-        server = Reloaded(executable, folder)
+        server = ReloadedServer(executable, folder)
         try:
             first = server.certificate()
             expect(not server.refuses(), "the first limit")
-            server.certify("second.example")
+            server.create_certificate("second.example")
             server.write(rate_limit_anonymous="1", idle_seconds="70")
             server.reload()
             second = server.certificate()
@@ -177,7 +177,7 @@ def reload_changes_certificate_limits_and_log_level(executable):
         expect(server.process.returncode == 0, server.process.returncode)
 
 
-def asked(executable, *words, **env):
+def run_tool(executable, *words, **env):
     """Returns the status and output of a failing command."""
     done = subprocess.run([executable, *words], capture_output=True, text=True, timeout=PATIENCE,
                           check=False, env={**os.environ, **env})
@@ -186,32 +186,32 @@ def asked(executable, *words, **env):
 
 def failed_reload_has_a_nonzero_exit_status(executable):
     with tempfile.TemporaryDirectory() as folder:
-        server = Reloaded(executable, folder)
+        server = ReloadedServer(executable, folder)
         try:
             first = server.certificate()
-            server.certify("second.example")
-            expect(asked(executable, "reload", "--data", f"{folder}/data") == (0, ""), "a good one")
+            server.create_certificate("second.example")
+            expect(run_tool(executable, "reload", "--data", f"{folder}/data") == (0, ""), "a good one")
             expect(server.certificate() != first, "the certificate was not changed")
             server.write(log_level="loud")
-            status, said = asked(executable, "reload", "--data", f"{folder}/data")
-            expect(status == 1 and "nothing was reloaded: " in said and "log-level must be one of" in
-                   said, (status, said))
+            status, message = run_tool(executable, "reload", "--data", f"{folder}/data")
+            expect(status == 1 and "nothing was reloaded: " in message and "log-level must be one of" in
+                   message, (status, message))
             server.write(log_level="info")
             with open(f"{folder}/cert.pem", "w", encoding="utf-8") as file:
                 file.write("nothing")
-            status, said = asked(executable, "reload", "--data", f"{folder}/data")
-            expect(status == 1 and "certificate cannot be used" in said, (status, said))
+            status, message = run_tool(executable, "reload", "--data", f"{folder}/data")
+            expect(status == 1 and "certificate cannot be used" in message, (status, message))
         finally:
             server.end()
-        status, said = asked(executable, "reload", "--data", f"{folder}/data")
-        expect(status == 1 and "no server runs on" in said, (status, said))
+        status, message = run_tool(executable, "reload", "--data", f"{folder}/data")
+        expect(status == 1 and "no server runs on" in message, (status, message))
 
 
 def expiring_certificates_are_logged_and_measured(executable):
     for days, words in ((-1, "the certificate expired at "), (10, "the certificate expires at "),
                         (30, None)):
         with tempfile.TemporaryDirectory() as folder:
-            server = Reloaded(executable, folder, days=days)
+            server = ReloadedServer(executable, folder, days=days)
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics",
                                             timeout=PATIENCE) as answer:
@@ -237,13 +237,13 @@ def drop_in_files_are_read_after_the_main_file(executable):
                 file.write(text)
         words = ("serve", "--config", f"{folder}/conf", "--data", f"{folder}/data",
                  "--listen", "127.0.0.1:0")
-        status, said = asked(executable, *words)
-        expect(status == 1 and "HOST:PORT, not 'later'" in said, (status, said))
+        status, message = run_tool(executable, *words)
+        expect(status == 1 and "HOST:PORT, not 'later'" in message, (status, message))
         with open(f"{folder}/conf.d/20.conf", "w", encoding="utf-8") as file:
             file.write("\nmetrics-lisen = x\n")
-        status, said = asked(executable, *words)
-        expect(status == 2 and f"{folder}/conf.d/20.conf, line 2: there is no option" in said,
-               (status, said))
+        status, message = run_tool(executable, *words)
+        expect(status == 2 and f"{folder}/conf.d/20.conf, line 2: there is no option" in message,
+               (status, message))
 
 
 def log_lines_for_the_systemd_journal_have_a_priority(executable):
@@ -264,49 +264,49 @@ def log_lines_for_the_systemd_journal_have_a_priority(executable):
 
 
 def every_help_text_has_examples(executable):
-    names = re.findall(r"^  ([a-z-]+)\b", printed(executable, "help").split("Server options")[0], re.M)
+    names = re.findall(r"^  ([a-z-]+)\b", output_of(executable, "help").split("Server options")[0], re.M)
     expect(len(names) > 40, names)
     for name in set(names) - {"help"}:
-        help_text = printed(executable, name, "--help")
+        help_text = output_of(executable, name, "--help")
         expect(f"\nExamples\n  guildhall {name}" in help_text, help_text)
 
 
 def wrong_values_of_every_option_name_the_allowed_ones(executable):
-    """An option whose help lists values says them, whether a command takes arguments or not."""
-    commands = re.findall(r"^  ([a-z-]+)\b", printed(executable, "help").split("Server options")[0], re.M)
+    """If the help of an option lists its values, the error about a wrong value lists them, too."""
+    commands = re.findall(r"^  ([a-z-]+)\b", output_of(executable, "help").split("Server options")[0], re.M)
     checked = set()
     for name in sorted(set(commands) - {"help"}):
         for option, values in re.findall(r"^ +--([a-z-]+) +([a-z0-9-]+(?:\|[a-z0-9-]+)+)(?:\s|$)",
-                                         printed(executable, name, "--help-all"), re.M):
-            said = "must be on or off, not 'maybe'" if values == "on|off" else \
+                                         output_of(executable, name, "--help-all"), re.M):
+            message = "must be on or off, not 'maybe'" if values == "on|off" else \
                 f"must be one of {values}, not 'maybe'"
             if (option, values) in checked:
                 continue
             checked.add((option, values))
-            status, problem = asked(executable, name, f"--{option}=maybe")
-            expect(status == 2 and said in problem, f"{name} --{option}=maybe: {problem}")
+            status, problem = run_tool(executable, name, f"--{option}=maybe")
+            expect(status == 2 and message in problem, f"{name} --{option}=maybe: {problem}")
     expect(len(checked) > 25, sorted(checked))
-    for words, said in ((("import", "x", "--tokens", "maybe"), "--tokens must be one of off|on|env, not 'maybe'"),
-                        (("import", "--tokens", "maybe", "x"), "--tokens must be one of off|on|env, not 'maybe'"),
-                        (("backup", "x", "--force", "maybe"), "--force must be on or off, not 'maybe'"),
-                        (("version", "--json", "maybe"), "--json must be on or off, not 'maybe'")):
-        status, problem = asked(executable, *words)
-        expect(status == 2 and said in problem, f"{words}: {problem}")
+    for words, message in ((("import", "x", "--tokens", "maybe"), "--tokens must be one of off|on|env, not 'maybe'"),
+                           (("import", "--tokens", "maybe", "x"), "--tokens must be one of off|on|env, not 'maybe'"),
+                           (("backup", "x", "--force", "maybe"), "--force must be on or off, not 'maybe'"),
+                           (("version", "--json", "maybe"), "--json must be on or off, not 'maybe'")):
+        status, problem = run_tool(executable, *words)
+        expect(status == 2 and message in problem, f"{words}: {problem}")
     with tempfile.TemporaryDirectory() as folder:  # the word after a switch may be the argument
-        status, problem = asked(executable, "import", "--tokens", f"{folder}/none", "--data", folder)
+        status, problem = run_tool(executable, "import", "--tokens", f"{folder}/none", "--data", folder)
         expect(status == 1 and "cannot read" in problem, problem)
 
 
 def errors_of_tools_are_sentences(executable):
     with tempfile.TemporaryDirectory() as folder:
-        expect(asked(executable, "backup", f"{folder}/b", "--data", f"{folder}/none") ==
+        expect(run_tool(executable, "backup", f"{folder}/b", "--data", f"{folder}/none") ==
                (1, f"guildhall: there is no database in '{folder}/none'\n"), "backup")
-        status, said = asked(executable, "check", f"{folder}/none", "--log-format", "json")
-        expect(status == 1 and said.startswith('{"time":'), said)
+        status, message = run_tool(executable, "check", f"{folder}/none", "--log-format", "json")
+        expect(status == 1 and message.startswith('{"time":'), message)
         for words in (("check", f"{folder}/none"), ("stats", "--data", folder), ("user", "frob"),
                       ("import", f"{folder}/none", "--data", folder)):
-            status, said = asked(executable, *words)
-            expect(status and said.startswith("guildhall: ") and "{" not in said, said)
+            status, message = run_tool(executable, *words)
+            expect(status and message.startswith("guildhall: ") and "{" not in message, message)
 
 
 def wrong_arguments_are_named(executable):
@@ -323,8 +323,8 @@ def wrong_arguments_are_named(executable):
                 (("export-guild", f"{folder}/archive", "--from", "http://127.0.0.1:1"), "--token-file is missing"),
                 (("copy-guild", "--from", "http://127.0.0.1:1", "--token-file", "none", "--guild", "x"),
                  "--guild needs the id of the guild")):
-            status, said = asked(executable, *words)
-            expect(status == 2 and said.startswith(f"guildhall: {problem}"), f"{words}: {status} {said}")
+            status, message = run_tool(executable, *words)
+            expect(status == 2 and message.startswith(f"guildhall: {problem}"), f"{words}: {status} {message}")
         expect(not os.listdir(folder), "a refused command made a folder")
 
 
@@ -387,18 +387,18 @@ def long_tasks_show_their_progress_on_a_terminal(executable):
 
 
 def mistyped_commands_get_a_suggestion(executable):
-    expect(asked(executable, "help", "sevre")[1].startswith(
+    expect(run_tool(executable, "help", "sevre")[1].startswith(
         "guildhall: there is no command 'sevre'; did you mean serve?"), "help sevre")
-    expect(asked(executable, "sevre") == (2, "guildhall: there is no command 'sevre'; did you mean "
+    expect(run_tool(executable, "sevre") == (2, "guildhall: there is no command 'sevre'; did you mean "
                                              "serve?\nTry 'guildhall help'.\n"), "sevre")
-    expect(asked(executable, "frobnicate")[1].startswith("guildhall: there is no command 'frobnicate'\n"),
+    expect(run_tool(executable, "frobnicate")[1].startswith("guildhall: there is no command 'frobnicate'\n"),
            "frobnicate")
-    expect(asked(executable, "serve", "--rate-limits", "maybe") ==
+    expect(run_tool(executable, "serve", "--rate-limits", "maybe") ==
            (2, "guildhall: --rate-limits must be on or off, not 'maybe'\n"), "maybe")
-    status, said = asked(executable, "serve", "--proxy-protocol", "perhaps")
-    expect(status == 2 and "must be on or off, not 'perhaps'" in said, said)
-    status, said = asked(executable, "serve", "--tls-self-signed", "--registration", "all")
-    expect(status == 2 and "must be one of auto|open|invite|guild-invite|closed, not 'all'" in said, said)
+    status, message = run_tool(executable, "serve", "--proxy-protocol", "perhaps")
+    expect(status == 2 and "must be on or off, not 'perhaps'" in message, message)
+    status, message = run_tool(executable, "serve", "--tls-self-signed", "--registration", "all")
+    expect(status == 2 and "must be one of auto|open|invite|guild-invite|closed, not 'all'" in message, message)
 
 
 def handshake(port):
@@ -419,7 +419,7 @@ SILENT = 20
 def silent_clients_do_not_delay_the_shutdown(executable):
     with tempfile.TemporaryDirectory() as folder:
         server = start_guildhall(executable, folder)
-        token = printed(executable, "user", "add", "ada", "--data", folder).split()[-1]
+        token = output_of(executable, "user", "add", "ada", "--data", folder).split()[-1]
         sessions = [gateway_session.connect(server.port, token) for _ in range(SILENT)]
         half = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
         half.sendall(b"GET /healthz HTTP/1.1\r\n")  # and never the rest
@@ -430,7 +430,7 @@ def silent_clients_do_not_delay_the_shutdown(executable):
             answers.append(handshake(server.port))
             time.sleep(0.01)
         took = time.monotonic() - began
-        expect(server.stop() == 0, server.words())
+        expect(server.stop() == 0, server.read_stderr())
         expect(200 not in answers and answers[-1] is None, answers)
         # Under 1 s on an idle machine.
         print(f"stopped {took:.2f} s after SIGTERM, with {SILENT} silent clients")
@@ -449,7 +449,7 @@ def demo_stops_together_with_its_bot(executable):
     with tempfile.TemporaryDirectory() as folder:
         server = Process([executable, "demo", "--data", folder, "--listen", "127.0.0.1:0"])
         deadline = time.monotonic() + PATIENCE
-        while "helper" not in printed(executable, "sessions", "--data", folder):
+        while "helper" not in output_of(executable, "sessions", "--data", folder):
             expect(time.monotonic() < deadline, "the bot did not connect")
             time.sleep(0.05)
         began = time.monotonic()
@@ -467,16 +467,16 @@ def several_inherited_sockets_are_refused(executable):
 
 
 def manual_lists_every_command_and_option(executable):
-    page, conf = printed(executable, "manual"), printed(executable, "manual", "conf")
+    page, conf = output_of(executable, "manual"), output_of(executable, "manual", "conf")
     plain = page.replace("\\-", "-")
-    names = re.findall(r"^  ([a-z][a-z-]*)\b", printed(executable, "help"), re.M)
-    flags = re.findall(r"^  --([a-z0-9-]+) ", printed(executable, "help"), re.M)
+    names = re.findall(r"^  ([a-z][a-z-]*)\b", output_of(executable, "help"), re.M)
+    flags = re.findall(r"^  --([a-z0-9-]+) ", output_of(executable, "help"), re.M)
     expect(len(names) > 15 and len(flags) > 50, "help has few lines")
     for name in names:
         expect(f"\\fB{name}\\fR" in plain, f"the manual has no command {name}")
     for flag in flags:
         expect(f"\\fB--{flag}\\fR" in plain, f"the manual has no option --{flag}")
-    for name in re.findall(r"^;([a-z0-9-]+) =", printed(executable, "sample-config"), re.M):
+    for name in re.findall(r"^;([a-z0-9-]+) =", output_of(executable, "sample-config"), re.M):
         expect(f"\\fB{name}\\fR =" in conf.replace("\\-", "-"), f"guildhall.conf(5) lacks {name}")
 
 
@@ -493,7 +493,7 @@ COMPLETED = [
 
 
 def bash_completion_works(executable):
-    script = printed(executable, "completion", "bash")
+    script = output_of(executable, "completion", "bash")
     for words, wanted in COMPLETED:
         quoted = " ".join(f"'{word}'" for word in words)
         done = subprocess.run(
@@ -506,7 +506,7 @@ def bash_completion_works(executable):
 def fish_completion_works(executable):
     if not shutil.which("fish"):
         raise Skip("fish is not installed")
-    script = printed(executable, "completion", "fish")
+    script = output_of(executable, "completion", "fish")
     for words, wanted in COMPLETED:
         done = subprocess.run(["fish", "--no-config", "-c", f"{script}\ncomplete -C '{' '.join(words)}'"],
                               capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -528,9 +528,9 @@ class Zsh:
     """A zsh on a terminal, with the completion in its path."""
 
     def __init__(self, executable, folder):
-        self.folder, self.asked = folder, 0
+        self.folder, self.line_number = folder, 0
         with open(os.path.join(folder, "_guildhall"), "w", encoding="utf-8") as f:
-            f.write(printed(executable, "completion", "zsh"))
+            f.write(output_of(executable, "completion", "zsh"))
         with open(os.path.join(folder, "start"), "w", encoding="utf-8") as f:
             f.write(ZSH.format(folder=folder))
         self.pid, self.terminal = pty.fork()
@@ -558,9 +558,9 @@ class Zsh:
             expect(time.monotonic() < deadline, f"zsh did not reach {last}")
 
     def complete(self, line):
-        self.asked += 1
-        self.type(f"{line}\t\x15asked={self.asked}\n")
-        return self.read(str(self.asked))
+        self.line_number += 1
+        self.type(f"{line}\t\x15asked={self.line_number}\n")
+        return self.read(str(self.line_number))
 
     def end(self):
         os.kill(self.pid, signal.SIGKILL)
@@ -582,8 +582,8 @@ def zsh_completion_works(executable):
 
 
 def completions_of_all_shells_have_the_same_words(executable):
-    flags = set(re.findall(r"^  --([a-z0-9-]+) ", printed(executable, "help"), re.M))
-    zsh, fish = printed(executable, "completion", "zsh"), printed(executable, "completion", "fish")
+    flags = set(re.findall(r"^  --([a-z0-9-]+) ", output_of(executable, "help"), re.M))
+    zsh, fish = output_of(executable, "completion", "zsh"), output_of(executable, "completion", "fish")
     expect(zsh.startswith("#compdef guildhall\n"), zsh[:40])
     expect(set(re.findall(r"^    '--([a-z0-9-]+)\[", zsh, re.M)) == flags, "zsh")
     expect(set(re.findall(r" -l ([a-z0-9-]+) -d ", fish)) == flags, "fish")
@@ -593,16 +593,16 @@ def completions_of_all_shells_have_the_same_words(executable):
 
 
 def every_command_has_its_own_help(executable):
-    seed = printed(executable, "help", "seed")
+    seed = output_of(executable, "help", "seed")
     expect(seed.startswith("guildhall seed [options]\n") and "--members N" in seed, seed)
     expect("--tls-cert" not in seed and "guildhall seed --help-all" in seed, seed)
-    expect(printed(executable, "seed", "--users", "3", "--help") == seed, "--help after a flag")
-    expect("--tls-cert FILE" in printed(executable, "seed", "--help-all"), "--help-all")
-    user = printed(executable, "user", "--help")
+    expect(output_of(executable, "seed", "--users", "3", "--help") == seed, "--help after a flag")
+    expect("--tls-cert FILE" in output_of(executable, "seed", "--help-all"), "--help-all")
+    user = output_of(executable, "user", "--help")
     for verb in ("list", "show", "add", "passwd", "disable", "enable", "delete", "premium"):
         expect(re.search(rf"^  {verb}\b", user, re.M), f"help user has no {verb}")
     expect("--yes on|off" in user, user)
-    expect("--tls-cert FILE" in printed(executable, "serve", "-h"), "serve is about its options")
+    expect("--tls-cert FILE" in output_of(executable, "serve", "-h"), "serve is about its options")
     done = subprocess.run([executable, "help", "frob"], capture_output=True, text=True,
                           timeout=PATIENCE, check=False)
     expect(done.returncode == 2 and "there is no command 'frob'" in done.stderr, done.stderr)

@@ -17,7 +17,7 @@ from prepared_data import start_guildhall  # noqa: E402
 from process import register  # noqa: E402
 
 
-def ask(executable, data, *flags):
+def run_sessions(executable, data, *flags):
     return subprocess.run([executable, "sessions", "--data", data, *flags], capture_output=True,
                           text=True, timeout=60, check=False)
 
@@ -27,17 +27,18 @@ def sessions_command_lists_the_sessions_of_a_running_server(executable):
         data = os.path.join(folder, "d" * 120)  # longer than the maximum path of a Unix socket
         server = start_guildhall(executable, data)
         try:
-            done = ask(executable, data)
+            done = run_sessions(executable, data)
             expect(done.returncode == 0 and done.stdout.endswith("\n0 sessions\n"), done.stdout)
             mode = stat.S_IMODE(os.stat(os.path.join(data, "control")).st_mode)
             expect(mode == 0o600, oct(mode))
             with connect(server.port, register(server.port, "ada")):
-                lines = ask(executable, data).stdout.splitlines()
+                lines = run_sessions(executable, data).stdout.splitlines()
                 expect(len(lines) == 3 and lines[0].startswith("account "), str(lines))
                 expect(re.search(r" ada +user .* 127\.0\.0\.1 ", lines[1]), lines[1])
                 expect(lines[1].endswith("linux|probe|") and lines[2] == "1 session", str(lines))
-                told = json.loads(ask(executable, data, "--json").stdout)
-                expect(told["name"] == "ada" and told["connected"] and not told["bot"] and told["events"] == 1, str(told))
+                session = json.loads(run_sessions(executable, data, "--json").stdout)
+                expect(session["name"] == "ada" and session["connected"] and not session["bot"] and
+                       session["events"] == 1, str(session))
         finally:
             server.stop()
         expect(not os.path.exists(os.path.join(data, "control")), "the control socket was not deleted")
@@ -46,15 +47,15 @@ def sessions_command_lists_the_sessions_of_a_running_server(executable):
 def sessions_command_fails_without_a_server(executable):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data")
-        done = ask(executable, data)
+        done = run_sessions(executable, data)
         expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
         server = start_guildhall(executable, data)
         server.kill()  # its control socket remains
-        done = ask(executable, data)
+        done = run_sessions(executable, data)
         expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
         server = start_guildhall(executable, data)
         try:
-            expect(ask(executable, data).returncode == 0, "the next server cannot be queried")
+            expect(run_sessions(executable, data).returncode == 0, "the next server cannot be queried")
         finally:
             server.stop()
 

@@ -18,7 +18,7 @@ from prepared_data import start_guildhall  # noqa: E402
 from process import Client, free_port  # noqa: E402
 
 
-class Scene:
+class ServerWithSnapshots:
     """A server with test data and its snapshot commands."""
 
     def __init__(self, executable, data):
@@ -30,14 +30,14 @@ class Scene:
     def guildhall(self, *args):
         return run(self.executable, *args, "--data", self.data)
 
-    def say(self, text):
+    def post_message(self, text):
         client = Client(self.server.port, self.world.token)
         status, sent = client.call("POST", f"/channels/{self.world.channel}/messages",
                                    {"content": text})
         client.close()
         expect(status == 200, f"{status} {sent}")
 
-    def said(self):
+    def message_contents(self):
         client = Client(self.server.port, self.world.token)
         status, messages = client.call("GET", f"/channels/{self.world.channel}/messages?limit=50")
         client.close()
@@ -48,97 +48,97 @@ class Scene:
 def on_a_server(case):
     def test(executable):
         with tempfile.TemporaryDirectory() as folder:
-            scene = Scene(executable, os.path.join(folder, "data"))
+            setup = ServerWithSnapshots(executable, os.path.join(folder, "data"))
             try:
-                case(scene)
+                case(setup)
             finally:
-                scene.server.stop()
+                setup.server.stop()
     test.__name__ = case.__name__
     return test
 
 
 @on_a_server
-def restored_snapshot_equals_the_saved_state(scene):
-    scene.say("one")
-    kept = scene.guildhall("snapshot", "monday")
-    expect(kept.returncode == 0 and kept.stdout.startswith("saved the snapshot 'monday': "), kept.stderr)
-    files = blob_count(scene.data)
-    scene.say("two")
-    send_file(scene.server.port, scene.world.token, scene.world.channel, "b.bin", b"later")
-    back = scene.guildhall("restore", "monday")
+def restored_snapshot_equals_the_saved_state(setup):
+    setup.post_message("one")
+    saved = setup.guildhall("snapshot", "monday")
+    expect(saved.returncode == 0 and saved.stdout.startswith("saved the snapshot 'monday': "), saved.stderr)
+    files = blob_count(setup.data)
+    setup.post_message("two")
+    send_file(setup.server.port, setup.world.token, setup.world.channel, "b.bin", b"later")
+    back = setup.guildhall("restore", "monday")
     expect(back.returncode == 0 and back.stdout.endswith("restored 'monday'\n"), back.stderr)
-    expect(scene.said() == ["one"], str(scene.said()))
-    expect(blob_count(scene.data) == files, "files of the replaced state were not deleted")
-    scene.world.is_whole(scene.server.port)
+    expect(setup.message_contents() == ["one"], str(setup.message_contents()))
+    expect(blob_count(setup.data) == files, "files of the replaced state were not deleted")
+    setup.world.is_whole(setup.server.port)
     # The state before the restore can be restored too.
-    back = scene.guildhall("restore", "before-restore")
+    back = setup.guildhall("restore", "before-restore")
     expect(back.returncode == 0, back.stderr)
-    expect(scene.said() == ["two", "one"], str(scene.said()))
-    listed = scene.guildhall("snapshot")
+    expect(setup.message_contents() == ["two", "one"], str(setup.message_contents()))
+    listed = setup.guildhall("snapshot")
     names = [line.split()[0] for line in listed.stdout.splitlines()]
     expect(names == ["before-restore", "monday"], listed.stdout)
-    left = [n for n in os.listdir(scene.data) if n.startswith(".re")]
+    left = [n for n in os.listdir(setup.data) if n.startswith(".re")]
     expect(not left, str(left))
 
 
 @on_a_server
-def invalid_snapshot_names_are_refused(scene):
+def invalid_snapshot_names_are_refused(setup):
     for name in ("", ".", "../elsewhere", "a/b", ".hidden", "x" * 65, "two words"):
-        done = scene.guildhall("snapshot", name)
+        done = setup.guildhall("snapshot", name)
         expect(done.returncode == 3 and "the name of a snapshot has" in done.stderr,
                f"{name}: {done.returncode} {done.stderr}")
-    done = scene.guildhall("restore", "never-made")
+    done = setup.guildhall("restore", "never-made")
     expect(done.returncode == 3 and "there is no snapshot 'never-made'" in done.stderr,
            done.stderr)
-    done = scene.guildhall("snapshot")
+    done = setup.guildhall("snapshot")
     expect(done.stdout == "there are no snapshots\n", done.stdout)
 
 
 @on_a_server
-def damaged_snapshot_changes_nothing(scene):
-    scene.say("one")
-    expect(scene.guildhall("snapshot", "a").returncode == 0, "not kept")
-    path = os.path.join(scene.data, "snapshots", "a.backup")
+def damaged_snapshot_changes_nothing(setup):
+    setup.post_message("one")
+    expect(setup.guildhall("snapshot", "a").returncode == 0, "the snapshot was not saved")
+    path = os.path.join(setup.data, "snapshots", "a.backup")
     expect(os.stat(path).st_mode & 0o777 == 0o600, "other users may read the snapshot")
     with open(path, "r+b") as file:
         file.seek(os.path.getsize(path) // 2)
         file.write(b"\xff" * 64)
-    done = scene.guildhall("restore", "a")
+    done = setup.guildhall("restore", "a")
     expect(done.returncode == 3 and "the snapshot is damaged" in done.stderr, done.stderr)
-    expect(scene.said() == ["one"], str(scene.said()))
+    expect(setup.message_contents() == ["one"], str(setup.message_contents()))
 
 
 @on_a_server
-def snapshot_with_a_missing_file_is_restored(scene):
-    scene.say("one")
-    for top, _, files in os.walk(os.path.join(scene.data, "blobs", "avatars")):
+def snapshot_with_a_missing_file_is_restored(setup):
+    setup.post_message("one")
+    for top, _, files in os.walk(os.path.join(setup.data, "blobs", "avatars")):
         for name in files:
             os.unlink(os.path.join(top, name))
-    expect(scene.guildhall("snapshot", "a").returncode == 0, "not kept")
-    scene.say("two")
-    done = scene.guildhall("restore", "a")
+    expect(setup.guildhall("snapshot", "a").returncode == 0, "the snapshot was not saved")
+    setup.post_message("two")
+    done = setup.guildhall("restore", "a")
     expect(done.returncode == 0, done.stderr)
-    expect(scene.said() == ["one"], str(scene.said()))
+    expect(setup.message_contents() == ["one"], str(setup.message_contents()))
 
 
 @on_a_server
-def interrupted_restore_is_completed(scene):
-    scene.say("one")
-    expect(scene.guildhall("snapshot", "a").returncode == 0, "not kept")
-    scene.say("two")
-    scene.server.stop()
-    whole = os.path.join(scene.data, ".restored")
-    path = os.path.join(scene.data, "snapshots", "a.backup")
-    done = run(scene.executable, "restore", path, "--data", whole)
+def interrupted_restore_is_completed(setup):
+    setup.post_message("one")
+    expect(setup.guildhall("snapshot", "a").returncode == 0, "the snapshot was not saved")
+    setup.post_message("two")
+    setup.server.stop()
+    whole = os.path.join(setup.data, ".restored")
+    path = os.path.join(setup.data, "snapshots", "a.backup")
+    done = run(setup.executable, "restore", path, "--data", whole)
     expect(done.returncode == 0, done.stderr)
     # The files are already replaced and the old ones still exist; the rows are not replaced.
-    shutil.move(os.path.join(scene.data, "blobs"), os.path.join(scene.data, ".replaced"))
-    shutil.move(os.path.join(whole, "blobs"), os.path.join(scene.data, "blobs"))
-    os.mkdir(os.path.join(scene.data, ".restoring"))
-    scene.server = start_guildhall(scene.executable, scene.data)
-    expect(scene.said() == ["one"], str(scene.said()))
-    scene.world.is_whole(scene.server.port)
-    left = [n for n in os.listdir(scene.data) if n.startswith(".re")]
+    shutil.move(os.path.join(setup.data, "blobs"), os.path.join(setup.data, ".replaced"))
+    shutil.move(os.path.join(whole, "blobs"), os.path.join(setup.data, "blobs"))
+    os.mkdir(os.path.join(setup.data, ".restoring"))
+    setup.server = start_guildhall(setup.executable, setup.data)
+    expect(setup.message_contents() == ["one"], str(setup.message_contents()))
+    setup.world.is_whole(setup.server.port)
+    left = [n for n in os.listdir(setup.data) if n.startswith(".re")]
     expect(not left, str(left))
 
 
@@ -205,8 +205,8 @@ def demo_bot_follows_a_reconnect(executable, data, _server):
 
 @on_a_demo
 def snapshot_and_restore_of_a_demo_are_quick(executable, data, server):
-    """The restore waits for nobody, because the demo's bot follows op 7. On a loaded machine only the
-    processor time and the best of many restores say something about the program."""
+    """The restore does not wait for a session, because the demo's bot reconnects after op 7. On a
+    loaded machine, only the processor time and the fastest of many restores depend on the program alone."""
     times = []
     while len(times) < 3 or (min(times) > 0.2 and len(times) < 8):
         session_of_the_demo_bot(executable, data)

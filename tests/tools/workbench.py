@@ -64,9 +64,9 @@ def watch_shows_requests(executable):
         expect(watch.returncode == 0 and len(lines) == 2, str(lines))
         expect(" ada " in lines[0] and " GET    /api/v10/users/1 404 10013 " in lines[0], lines[0])
         expect("is /api missing" in lines[1], lines[1])
-        told = tool(executable, data, "watch", "--after", "0", "--user", "ada", "--route",
-                    "get_current_user", "--count", "1", "--json")
-        expect(json.loads(told.stdout)["user"]["username"] == "ada", told.stdout)
+        result = tool(executable, data, "watch", "--after", "0", "--user", "ada", "--route",
+                      "get_current_user", "--count", "1", "--json")
+        expect(json.loads(result.stdout)["user"]["username"] == "ada", result.stdout)
         none = tool(executable, data, "watch", "--count", "1", "--seconds", "1")
         expect(none.returncode == 5 and not none.stdout, none.stdout)
         for words, problem in (
@@ -120,8 +120,8 @@ def workbench_clock_can_be_moved(executable):
     def work(data, port, ada):
         moved = tool(executable, data, "clock", "+15m")
         expect(moved.returncode == 0 and ", 900 s ahead" in moved.stdout, moved.stdout)
-        told = json.loads(tool(executable, data, "clock", "--json").stdout)
-        expect(told["moved_ms"] == 900000, str(told))
+        result = json.loads(tool(executable, data, "clock", "--json").stdout)
+        expect(result["moved_ms"] == 900000, str(result))
         expect(", 0 s ahead" in tool(executable, data, "clock", "reset").stdout, "reset")
         expect(tool(executable, data, "clock", "soon").returncode == 2, "a word")
         expect(tool(executable, data, "clock", "-15m").returncode != 0, "backwards")
@@ -136,10 +136,10 @@ def workbench_failure_rules_apply(executable):
         expect([call(port, "/api/v10/users/@me", ada) for _ in range(3)] == [503, 503, 200], "twice")
         tool(executable, data, "fault", "/users/@me", "--status", "429", "--retry-after", "2s",
              "--delay", "20ms", "--times", "0")
-        told = json.loads(tool(executable, data, "fault", "--json").stdout)
-        expect(told[0]["retry_after_ms"] == 2000, "2s")
-        told = tool(executable, data, "fault").stdout
-        expect(told == "2: /users/@me, after 20 ms, 429, applied 0 times\n", told)
+        result = json.loads(tool(executable, data, "fault", "--json").stdout)
+        expect(result[0]["retry_after_ms"] == 2000, "2s")
+        result = tool(executable, data, "fault").stdout
+        expect(result == "2: /users/@me, after 20 ms, 429, applied 0 times\n", result)
         expect(call(port, "/api/v10/users/@me", ada) == 429, "limited")
         expect(tool(executable, data, "fault", "clear").returncode == 0, "clear")
         expect(call(port, "/api/v10/users/@me", ada) == 200, "taken back")
@@ -153,8 +153,8 @@ def workbench_failure_rules_apply(executable):
 def health_command_prints_figures_per_minute(executable):
     def work(data, port, ada):
         expect(call(port, "/api/v10/users/@me", ada) == 200, "a call")
-        told = json.loads(tool(executable, data, "health", "--json").stdout)
-        expect(told["minutes"][-1]["calls"] >= 1, str(told))
+        result = json.loads(tool(executable, data, "health", "--json").stdout)
+        expect(result["minutes"][-1]["calls"] >= 1, str(result))
         lines = tool(executable, data, "health").stdout.splitlines()
         expect(lines[0].split()[0] == "minute" and any("calls about" in x for x in lines), str(lines))
         expect(any(x.startswith("Accounts") for x in lines), str(lines))
@@ -268,7 +268,7 @@ def invoke_explains_a_missing_reply(executable):
             with connect(server.port, "mutes-token-for-tests", intents=0) as bot:
                 done = ask()
                 expect(done.returncode == 5 and "did its handler throw" in done.stderr, done.stderr)
-                asked = subprocess.Popen(
+                waiting_invoke = subprocess.Popen(
                     [executable, "invoke", "--as", "ada", "--channel", "general", "/hush", "--data",
                      data], stderr=subprocess.PIPE, text=True)
                 seen = b""
@@ -279,12 +279,12 @@ def invoke_explains_a_missing_reply(executable):
                 status = call(server.port, f"/api/v10/interactions/{d['id']}/{d['token']}/callback",
                               "", {"type": 4, "data": {"content": "x" * 2001}})
                 expect(status == 400, f"the answer: {status}")
-                why = asked.communicate(timeout=60)[1]
-                expect(asked.returncode == 4 and "data.content: Must be 2000" in why, why)
-                told = tool(executable, data, "watch", "--after", "0", "--event",
-                            "INTERACTION_CREATE", "--user", "mute", "--count", "2", "--json")
-                watched = json.loads(json.loads(told.stdout.splitlines()[-1])["d"])
-                expect(watched["id"] == d["id"], told.stdout)
+                why = waiting_invoke.communicate(timeout=60)[1]
+                expect(waiting_invoke.returncode == 4 and "data.content: Must be 2000" in why, why)
+                result = tool(executable, data, "watch", "--after", "0", "--event",
+                              "INTERACTION_CREATE", "--user", "mute", "--count", "2", "--json")
+                watched = json.loads(json.loads(result.stdout.splitlines()[-1])["d"])
+                expect(watched["id"] == d["id"], result.stdout)
         finally:
             server.stop()
 
@@ -298,10 +298,10 @@ def workbench_acts_on_behalf_of_users(executable):
              "only me", "--wait", "60", "--json", "--data", data], stdout=subprocess.PIPE, text=True)
         seen = act("watch", "--after", "0", "--route", "create_message", "--count", "1")
         expect(seen.returncode == 0, seen.stderr)
-        said = act("say", "It is only me", "--as", "bob", "--channel", "general")
-        expect(said.returncode == 0, said.stderr)
-        told = waiting.communicate(timeout=90)[0]
-        expect(waiting.returncode == 0 and json.loads(told)["content"] == "It is only me", told)
+        result = act("say", "It is only me", "--as", "bob", "--channel", "general")
+        expect(result.returncode == 0, result.stderr)
+        result = waiting.communicate(timeout=90)[0]
+        expect(waiting.returncode == 0 and json.loads(result)["content"] == "It is only me", result)
         none = act("say", "anybody?", "--as", "ada", "--channel", "general", "--expect", "yes",
                    "--wait", "1")
         expect(none.returncode == 5 and "no message that contains" in none.stderr, none.stderr)
@@ -318,7 +318,7 @@ def workbench_acts_on_behalf_of_users(executable):
     with_demo(executable, work)
 
 
-def commands_reach_a_tls_only_server(executable):
+def commands_connect_to_a_tls_only_server(executable):
     def work(data, demo):
         def act(*words):
             return tool(executable, data, *words)
@@ -326,8 +326,8 @@ def commands_reach_a_tls_only_server(executable):
         rolled = retry_until_bot_is_connected(
             lambda: act("invoke", "--as", "ada", "--channel", "general", "/roll sides:6"))
         expect(rolled.returncode == 0 and "helper: Rolled " in rolled.stdout, rolled.stderr)
-        said = act("say", "by TLS", "--as", "bob", "--channel", "general")
-        expect(said.returncode == 0, said.stderr)
+        result = act("say", "by TLS", "--as", "bob", "--channel", "general")
+        expect(result.returncode == 0, result.stderr)
         seen = act("watch", "--after", "0", "--user", "bob", "--route", "create_message", "--count",
                    "1")
         expect(seen.returncode == 0 and " bob " in seen.stdout, seen.stderr)
@@ -363,12 +363,12 @@ def ask_console(port, method, path, body=None):
         return None
 
 
-def until(port, path, fits):
+def wait_for(port, path, fits):
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        told = ask_console(port, "GET", path)
-        if told is not None and fits(told):
-            return told
+        result = ask_console(port, "GET", path)
+        if result is not None and fits(result):
+            return result
         time.sleep(0.02)
     raise Failed(f"{path} did not change")
 
@@ -379,19 +379,19 @@ def console_replaces_the_world(executable):
         world = {"users": [{"username": "grace", "password": "correct horse", "token": "x" * 24}],
                  "guilds": [{"name": "Imported", "owner": "grace"}]}
         expect(ask_console(port, "POST", "/world", world) == {}, "taken")
-        told = until(port, "/world/import", lambda t: t["number"] == 1)
-        expect(told["imported"] and told["counts"]["guilds"] == {"made": 1, "known": 0}, str(told))
+        result = wait_for(port, "/world/import", lambda t: t["number"] == 1)
+        expect(result["imported"] and result["counts"]["guilds"] == {"made": 1, "known": 0}, str(result))
         expect(call(port, "/api/v10/users/@me", "x" * 24) == 200, "grace is in")
         expect(call(port, "/api/v10/users/@me", ada) == 200, "ada's token is not valid any more")
         world["guilds"][0]["owner"] = "nobody"
         expect(ask_console(port, "POST", "/world", world) == {}, "the world file was not accepted")
-        told = until(port, "/world/import", lambda t: t["number"] == 2)
-        expect(not told["imported"] and "guilds.0.owner" in told["problems"], str(told))
+        result = wait_for(port, "/world/import", lambda t: t["number"] == 2)
+        expect(not result["imported"] and "guilds.0.owner" in result["problems"], str(result))
         expect(len(ask_console(port, "GET", "/world")["users"]) == 2, "exported")
         expect(ask_console(port, "POST", "/snapshots/empty/restore") == {}, "on its way")
-        told = until(port, "/snapshots", lambda t: t["tried"] == 1)
-        expect(told["restored"] == 1, str(told))
-        expect([s["name"] for s in told["snapshots"]] == ["before-restore", "empty"], str(told))
+        result = wait_for(port, "/snapshots", lambda t: t["tried"] == 1)
+        expect(result["restored"] == 1, str(result))
+        expect([s["name"] for s in result["snapshots"]] == ["before-restore", "empty"], str(result))
         expect(call(port, "/api/v10/users/@me", "x" * 24) == 401, "grace is gone")
         expect(call(port, "/api/v10/users/@me", ada) == 200, "ada never was")
     with_server(executable, work, "--workbench", "on", "--listen", f"127.0.0.1:{free_port()}")
@@ -432,7 +432,7 @@ def demo_prints_a_line_for_each_request(executable):
         expect(re.search(r" ada +POST +/api/v9/channels/\d+/messages 200 [\d.]+ ms\n", printed),
                printed)
         expect("/v10/users/@me 404" in printed and "is /api missing" in printed, printed)
-        logged = demo.words()
+        logged = demo.read_stderr()
         expect("info " in logged and "\033" not in printed + logged, "the log file contains colours")
 
 
@@ -447,7 +447,7 @@ run_cases("workbench", [
     demo_bot_answers_its_commands,
     invoke_explains_a_missing_reply,
     workbench_acts_on_behalf_of_users,
-    commands_reach_a_tls_only_server,
+    commands_connect_to_a_tls_only_server,
     console_replaces_the_world,
     demo_prints_a_line_for_each_request,
     documented_demo_commands_work,

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import Skip, expect, run_cases  # noqa: E402
 from demo_data import put_demo  # noqa: E402
-from prepared_data import freshen_for, start_guildhall  # noqa: E402
+from prepared_data import prepare_data_for, start_guildhall  # noqa: E402
 from process import Client, Process  # noqa: E402
 
 WORLD = {"users": [{"username": "ada"}],
@@ -22,7 +22,7 @@ WORLD = {"users": [{"username": "ada"}],
 
 
 def run(executable, *args, stdin=None):
-    freshen_for(executable, args)
+    prepare_data_for(executable, args)
     return subprocess.run([executable, *args], input=stdin, capture_output=True, text=True,
                           timeout=60, check=False)
 
@@ -88,12 +88,12 @@ def import_is_rolled_back_if_an_image_cannot_be_stored(executable):
             expect(done.returncode == 1 and "nothing was imported" in done.stderr, done.stderr)
             expect(run(executable, "export", "--data", data).stdout == before, "rows stayed")
             os.unlink(os.path.join(blobs, area))
-            kept = [f for f in files_of(blobs) if "/.new/" not in f]
-            expect(not kept, str(kept))
+            stored_files = [f for f in files_of(blobs) if "/.new/" not in f]
+            expect(not stored_files, str(stored_files))
         done = run(executable, "import", world, "--data", data)
         expect(done.returncode == 0, done.stderr)
-        kept = files_of(blobs)
-        expect(len([f for f in kept if "/emojis/" in f or "/stickers/" in f]) == 2, str(kept))
+        stored_files = files_of(blobs)
+        expect(len([f for f in stored_files if "/emojis/" in f or "/stickers/" in f]) == 2, str(stored_files))
 
 
 def documented_sample_world_file_imports(executable):
@@ -153,7 +153,7 @@ def demo(executable, folder):
     """Starts the demo; returns its process and the variables that it prints."""
     process = Process([executable, "demo", "--listen", "127.0.0.1:0", "--data", folder,
                        "--rate-limits", "off", "--log-level", "warn"])
-    words = re.findall(r"^ +(api|ada|bob|helper)='?([^'\n]+)'?$", process.first, re.M)
+    words = re.findall(r"^ +(api|ada|bob|helper)='?([^'\n]+)'?$", process.first_line, re.M)
     return process, dict(words)
 
 
@@ -163,7 +163,7 @@ def every_request_printed_by_the_demo_works(executable):
     with tempfile.TemporaryDirectory() as folder:
         process, _ = demo(executable, put_demo(executable, folder))
         try:
-            lines, calls = process.first.split("Paste the lines above")
+            lines, calls = process.first_line.split("Paste the lines above")
             variables = "\n".join(re.findall(r"^  .*$", lines, re.M))
             calls = re.findall(r"^  (curl(?:.*\\\n)*.*)$", calls, re.M)
             expect(len(calls) == 7, f"{len(calls)} calls")
@@ -182,7 +182,7 @@ def demo_prints_valid_tokens_at_each_start(executable):
         for _ in range(2):
             process, words = demo(executable, folder)
             try:
-                expect(process.first.startswith("guildhall: listening on http"), process.first)
+                expect(process.first_line.startswith("guildhall: listening on http"), process.first_line)
                 for name in ("ada", "bob", "helper"):
                     status, me = Client(process.port, words[name]).call("GET", "/users/@me")
                     expect(status == 200 and me["username"] == name, f"{name}: {status}")
@@ -227,7 +227,7 @@ def demo_does_not_change_existing_data(executable):
         run(executable, "user", "add", "zoe", "--data", folder)
         process, words = demo(executable, folder)
         process.stop()
-        expect("another world" in process.first and not words, process.first)
+        expect("another world" in process.first_line and not words, process.first_line)
         users = json.loads(run(executable, "export", "--data", folder).stdout)["users"]
         expect(len(users) == 1, str(users))
 

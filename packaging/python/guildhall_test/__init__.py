@@ -284,11 +284,11 @@ class Person:
 
         start = int(_id(after)) if after is not None else 0
 
-        def look() -> Optional[dict]:
+        def find_message() -> Optional[dict]:
             return next((m for m in self.messages() if int(m["id"]) > start and fits(m)), None)
 
         try:
-            return eventually(look, timeout)
+            return eventually(find_message, timeout)
         except GuildhallError as error:
             if error.status:
                 raise
@@ -458,12 +458,12 @@ class Guildhall:
             [self.binary, "serve", "--data", self.data, "--listen", "127.0.0.1:0",
              "--rate-limits", "off", "--workbench", "on", "--traffic", "8", "--temporary", "on", *flags],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        threading.Thread(target=self._hear, daemon=True).start()
+        threading.Thread(target=self._read_output, daemon=True).start()
         if not self._listens.wait(PATIENCE) or not LISTENING.search(self.log):
             raise GuildhallError(f"guildhall serve: {self.log.strip()}", self._process.poll())
         return LISTENING.search(self.log)[1]
 
-    def _hear(self) -> None:
+    def _read_output(self) -> None:
         for line in self._process.stdout:
             self._said.append(line)
             if LISTENING.search(line):
@@ -515,8 +515,9 @@ class Guildhall:
     def picture(self, file: str, user: Optional[str] = None, channel: str = "general") -> str:
         """Saves a picture of a channel as a person sees it; needs Chromium (its path in CHROMIUM, or `chromium`)."""
         person = self.as_user(user or next(name for name in self._tokens if name not in self.bots), channel)
-        place = person.call("GET", f"/channels/{person.channel_id()}")
-        _take_picture(f"{self.url}/channels/{place['guild_id']}/{place['id']}", self.token(person.name), file)
+        channel_object = person.call("GET", f"/channels/{person.channel_id()}")
+        _take_picture(f"{self.url}/channels/{channel_object['guild_id']}/{channel_object['id']}", self.token(person.name),
+                      file)
         return file
 
     def explain(self, error: object = "", folder: str = "guildhall-failures", name: str = "failure",

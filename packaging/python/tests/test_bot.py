@@ -68,7 +68,7 @@ def test_a_message_is_answered(hall):
         bob.wait_for_message(re.compile("never"), timeout=0.1)
 
 
-def test_calls_fail_and_time_passes_when_they_are_told_to(hall):
+def test_failures_and_a_moved_clock_can_be_requested(hall):
     bob = hall.as_user("bob", channel="games")
     hall.fault("POST /channels/*/messages", status=503, times=1)
     with pytest.raises(GuildhallError) as refused:
