@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-from measure import medians, time_per_request
+from measure import medians, needing, time_per_request
 from process import Client, Failed
 
 MESSAGES, EMOJI = 50, [chr(0x1F400 + n) for n in range(20)]
@@ -40,8 +40,9 @@ class Messages:
         self.token, self.paths = None, {}
 
     def rows(self):
-        return [("messages: worlds", self.fill), ("messages: list", self.listed),
-                ("messages: reactions", self.reactions), ("messages: reactions, floor", self.reacted)]
+        return needing(("messages: worlds", self.fill),
+                       [("messages: list", self.listed), ("messages: reactions", self.reactions),
+                        ("messages: reactions, floor", self.reacted)])
 
     def fill(self, _):
         world = os.path.join(self.bench.folder, "messages.json")
