@@ -68,10 +68,11 @@ enum err message_indexing_on_message_create(struct call *call, const struct mess
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
 
 /* Indexes a message. Messages above `progress` are new, and have no row in message_unindexed. */
-static enum err index_document(struct call *call, const struct search_document *d,
-                               snowflake progress)
+static enum err index_document(struct call *call, struct search_document *d, snowflake progress)
 {
     bool is_queued = d->id <= progress;
+
+    search_document_add_content_terms(call->arena, d);
     enum err e = message_index_save_documents(call, d, is_queued);
 
     return e || !is_queued ? e : tx_exec_deferred(call->tx, DONE, BIND(v_id(d->id)));
@@ -90,7 +91,7 @@ static enum err index_some_documents(struct call *call, int64_t until, size_t *c
         e = read_unindexed_documents(call->tx, UNINDEXED_OLDEST_LOCKED, AT_ONCE, &documents);
     if (e)
         return e;
-    const struct search_document *d = documents.items;
+    struct search_document *d = documents.items;
 
     for (; !e && i < documents.count && (i == 0 || clock_thread_cpu_ns() < until); i++)
         e = index_document(call, &d[i], progress);
