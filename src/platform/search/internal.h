@@ -137,6 +137,8 @@ enum err message_index_search(struct call *call, struct search_terms *t,
 
 /* --- merging.c ------------------------------------------------------------------------ */
 
+/* Sets *ret to whether segments must be merged before more messages are indexed. */
+enum err message_index_has_many_segments(struct call *call, bool *ret);
 /* On SQLite, merges some pages of the index's segments. `all` is true if all segments may be merged
  * into one. Sets *ret_merged to whether there was something to merge. On PostgreSQL does nothing.
  */
