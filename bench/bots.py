@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import urllib.parse
 
+from measure import needing
 from process import Client, Failed
 
 CALLS = 200
@@ -38,8 +39,9 @@ class Bots:
         self.polls = {}
 
     def rows(self):
-        return [("bots: worlds", self.fill), ("bots: reaction", self.row_reaction), ("bots: vote", self.row_vote),
-                ("bots: auto moderation", self.row_automod)]
+        return needing(("bots: worlds", self.fill),
+                       [("bots: reaction", self.row_reaction), ("bots: vote", self.row_vote),
+                        ("bots: auto moderation", self.row_automod)])
 
     # --- worlds ---------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import re
 import statistics
 import subprocess
 
+from measure import needing
 from process import Client, Failed, register
 
 RICH = 100
@@ -48,9 +49,10 @@ class Commands:
         self.owner = self.guild = self.maker = self.rich = self.bot = None
 
     def rows(self):
-        return [("commands: worlds", self.fill), ("commands: list", self.listed),
-                ("commands: list", self.localized), ("commands: bulk", self.unchanged),
-                ("commands: index", self.index), ("commands: reading", self.reading)]
+        return needing(("commands: worlds", self.fill),
+                       [("commands: list", self.listed), ("commands: list", self.localized),
+                        ("commands: bulk", self.unchanged), ("commands: index", self.index),
+                        ("commands: reading", self.reading)])
 
     def call(self, client, method, path, body=None):
         status, answer = client.call(method, path, body)

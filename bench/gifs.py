@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import time
 
-from measure import medians, time_per_request
+from measure import medians, needing, time_per_request
 from process import Failed, Process, start_guildhall
 
 GIFS = 100_000
@@ -34,8 +34,8 @@ class Gifs:
         self.vocabulary = []
 
     def rows(self):
-        return [("import of GIFs", self.row_import), ("search", self.row_search),
-                ("suggest", self.row_suggest), ("select", self.row_select)]
+        return needing(("import of GIFs", self.row_import),
+                       [("search", self.row_search), ("suggest", self.row_suggest), ("select", self.row_select)])
 
     def word_of_rank(self, rank):
         """Returns a word by its rank: 0 is the most common."""
@@ -64,8 +64,6 @@ class Gifs:
         bench.report.add(f"import of {GIFS:,} GIFs", time.monotonic() - began, "s", None)
 
     def serve(self, *flags, **more):
-        if not self.vocabulary:
-            raise Failed("the GIF catalogue is missing")
         return self.bench.kill_at_end(start_guildhall(self.bench.guildhall, self.folder, *flags, **more))
 
     def cost_of_query(self, word):

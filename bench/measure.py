@@ -27,3 +27,23 @@ def ask_once(port):
         s.sendall(f"GET {GATEWAY} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         if not s.recv(64).startswith(b"HTTP/1.1 200 "):
             raise Failed("the first response was not 200")
+
+
+def needing(first, rows):
+    """Returns the row `first` and rows that need what it makes. Each of them runs it before, if it has
+    not run yet, so that each row can be run alone."""
+    name, make = first
+    made = []
+
+    def make_once(bench):
+        if not made:
+            make(bench)
+            made.append(True)
+
+    def after_it(row):
+        def run(bench):
+            make_once(bench)
+            row(bench)
+        return run
+
+    return [(name, make_once)] + [(what, after_it(row)) for what, row in rows]

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-from measure import medians, time_per_request
+from measure import medians, needing, time_per_request
 from process import Client, Failed
 
 MESSAGES, EMOJI = 50, [chr(0x1F400 + n) for n in range(20)]
@@ -40,9 +40,9 @@ class Messages:
         self.token, self.paths = None, {}
 
     def rows(self):
-        return [("messages: worlds", self.fill), ("messages: list", self.row_list),
-                ("messages: reactions", self.row_reactions),
-                ("messages: reactions, floor", self.row_list_with_reactions)]
+        return needing(("messages: worlds", self.fill),
+                       [("messages: list", self.row_list), ("messages: reactions", self.row_reactions),
+                        ("messages: reactions, floor", self.row_list_with_reactions)])
 
     def fill(self, _):
         world = os.path.join(self.bench.folder, "messages.json")

@@ -1,5 +1,5 @@
 """Benchmark rows about message search: a rare word, a common one and a prefix of common ones among ten
-million messages of a guild."""
+million messages of a guild, and how fast new messages are indexed."""
 
 import json
 import os
@@ -9,6 +9,7 @@ import sqlite3
 import statistics
 import subprocess
 import time
+import urllib.request
 
 from process import Client, Failed, start_guildhall
 
@@ -19,6 +20,8 @@ WORDS = 20_000
 TEXTS = 100_000
 RARE = 40  # number of messages with the rare word
 TIMES = 30
+NEW = 100_000  # messages that are indexed
+NEW_WORDS = 10
 WORLD = {
     "users": [{"username": "ada"}],
     "guilds": [{"name": "Library", "owner": "ada", "channels": [{"name": f"shelf-{i}"} for i in range(CHANNELS)]}],
@@ -81,12 +84,64 @@ def timed_search(client, path):
     return took, answer["total_results"]
 
 
+def add_unindexed(folder, count):
+    """Inserts messages that the indexing job has not seen yet."""
+    db = sqlite3.connect(os.path.join(folder, "guildhall.db"))
+    ada = db.execute("select owner_id from guilds").fetchone()[0]
+    channels = [row[0] for row in db.execute("select id from channels where guild_id is not null order by id")]
+    dice, base = random.Random(12), (1 << 22) * 1_000_000_000
+    db.executemany("insert into messages (id, channel_id, author_id, content) values (?, ?, ?, ?)",
+                   ((base + i * 4096, channels[i % len(channels)], ada,
+                     " ".join(f"word{int(WORDS * dice.random() ** 3)}" for _ in range(NEW_WORDS)))
+                    for i in range(count)))
+    db.commit()
+    db.close()
+    return channels[0]
+
+
+def wait_until_indexed(folder, message):
+    db = sqlite3.connect(f"file:{folder}/guildhall.db?mode=ro", uri=True)
+    deadline = time.monotonic() + 120
+    while db.execute("select indexed_to from message_index_progress").fetchone()[0] < message:
+        if time.monotonic() > deadline:
+            raise Failed("the messages were not indexed")
+        time.sleep(0.01)
+    db.close()
+
+
+def longest_write(port):
+    """Returns the processor time in ms of the longest run of the indexing job in its transaction."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        seconds = re.findall(r"^guildhall_longest_write_seconds\{.*index.*\} (\S+)$", answer.read().decode(), re.M)
+    return max(map(float, seconds), default=0) * 1e3
+
+
 class Searches:
     def __init__(self, bench, quick):
         self.bench, self.quick = bench, quick
 
     def rows(self):
-        return [] if self.quick else [("search of ten million messages", self.row_search)]
+        rows = [("indexing for search", self.row_indexing)]
+        return rows if self.quick else rows + [("search of ten million messages", self.row_search)]
+
+    def row_indexing(self, bench):
+        rates, costs, longest = [], [], []
+        for number in range(1 if self.quick else 3):
+            folder = os.path.join(bench.folder, f"indexed-{number}")
+            token = make_world(bench.guildhall, folder)
+            channel = add_unindexed(folder, NEW)
+            process = bench.kill_at_end(start_guildhall(bench.guildhall, folder))
+            client = Client(process.port, token)
+            began, used = time.monotonic(), process.cpu_ns()[0]
+            posted = int(client.call("POST", f"/channels/{channel}/messages", {"content": "the newest"})[1]["id"])
+            wait_until_indexed(folder, posted)
+            rates.append(NEW / (time.monotonic() - began))
+            costs.append((process.cpu_ns()[0] - used) / NEW / 1e3)
+            longest.append(longest_write(process.port))
+            client.close()
+            process.kill()
+        bench.report.add(f"indexing for search, {NEW:,} messages of {NEW_WORDS} words", statistics.median(rates), "/s",
+                         (">=", 30_000), {"us each": statistics.median(costs), "longest write ms": max(longest)})
 
     def row_search(self, bench):
         folder = os.path.join(bench.folder, "library")

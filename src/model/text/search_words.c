@@ -22,6 +22,33 @@ static struct str transform_with_utf8proc(struct arena *a, struct str text,
     return copy;
 }
 
+enum { MAX_COMBINING_MARKS = 30 };
+
+static bool is_combining_mark(uint32_t c)
+{
+    /* NFKC replaces U+FF9E and U+FF9F by combining marks. */
+    return utf8proc_get_property((utf8proc_int32_t)c)->combining_class || c == 0xff9e ||
+           c == 0xff9f;
+}
+
+/* Removes combining marks after 30 of them, the limit of Unicode's stream-safe text format, because
+ * utf8proc sorts the marks of a letter in quadratic time. */
+static struct str limit_combining_marks(struct arena *a, struct str text)
+{
+    char *out = arena_alloc_unzeroed(a, text.n + 1);
+    size_t n = 0, size, marks = 0;
+    uint32_t c;
+
+    for (; text.n && (size = utf8_decode(text, &c)); text = str_skip_bytes(text, size)) {
+        marks = is_combining_mark(c) ? marks + 1 : 0;
+        if (marks > MAX_COMBINING_MARKS)
+            continue;
+        memcpy(out + n, text.p, size);
+        n += size;
+    }
+    return str_slice(out, n);
+}
+
 static bool is_unicode_space(uint32_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r') || c == 0x85 || c == 0xa0 || c == 0x1680 ||
@@ -55,7 +82,7 @@ struct str normalize_search_text(struct arena *a, struct str text)
 {
     text = utf8_is_ascii(text)
                ? str_lower(a, text)
-               : transform_with_utf8proc(a, text,
+               : transform_with_utf8proc(a, limit_combining_marks(a, text),
                                          UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
     return collapse_spaces(a, text);
 }

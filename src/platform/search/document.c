@@ -162,10 +162,13 @@ static const char FILES_SQLITE[] = READ_FILES "in (select value from json_each($
 static const char FILES_POSTGRES[] = READ_FILES "= any (cast(cast($1 as text) as bigint[])) "
                                                 "order by message_id, id";
 
-static void add_file_terms(struct arena *a, struct search_document *d, struct str name,
-                           struct str type)
+struct indexed_file {
+    struct str name, type;
+};
+
+static void add_file_terms(struct arena *a, struct search_document *d, const struct indexed_file *f)
 {
-    struct str extension = { 0 };
+    struct str name = f->name, type = f->type, extension = { 0 };
 
     add_document_term(a, d, STR("_hasfile"));
     if (str_starts_with(type, STR("image/")))
@@ -193,9 +196,8 @@ static struct search_document *find_document_of_message(const struct list *docum
     return NULL;
 }
 
-/* Reads the attachments of the messages `ids` and adds their terms to the documents of these
- * messages. */
-static enum err read_and_add_file_terms(struct tx *tx, const struct list *ids,
+/* Reads the attachments of the messages `ids` into the documents of these messages. */
+static enum err read_files_of_documents(struct tx *tx, const struct list *ids,
                                         const struct list *documents)
 {
     bool sqlite = !tx_queries_need_round_trips(tx);
@@ -213,7 +215,9 @@ static enum err read_and_add_file_terms(struct tx *tx, const struct list *ids,
         if (!d || d->id != row_id(&rows, 0))
             d = find_document_of_message(documents, row_id(&rows, 0));
         if (d)
-            add_file_terms(tx_arena(tx), d, row_text(&rows, 1), row_text(&rows, 2));
+            *(struct indexed_file *)list_append(tx_arena(tx), &d->files,
+                                                sizeof(struct indexed_file)) =
+                (struct indexed_file){ .name = row_text(&rows, 1), .type = row_text(&rows, 2) };
     }
     return rows_end(&rows);
 }
@@ -298,9 +302,17 @@ static void unindexed_message_from_row(const struct rows *r, void *ret)
         add_document_term(a, d, STR("_hassticker"));
     if (row_bool(r, 19))
         add_document_term(a, d, STR("_hassnapshot"));
-    add_word_terms(a, d, 0, row_text(r, 8));
-    add_link_terms(a, d, row_text(r, 8));
-    add_embed_terms(a, d, row_text(r, 9));
+    d->content = row_text(r, 8);
+    d->embeds = row_text(r, 9);
+}
+
+void search_document_add_content_terms(struct arena *a, struct search_document *d)
+{
+    add_word_terms(a, d, 0, d->content);
+    add_link_terms(a, d, d->content);
+    add_embed_terms(a, d, d->embeds);
+    for (size_t i = 0; i < d->files.count; i++)
+        add_file_terms(a, d, &((const struct indexed_file *)d->files.items)[i]);
 }
 
 enum err read_unindexed_documents(struct tx *tx, enum unindexed_document_order order, int64_t limit,
@@ -323,5 +335,5 @@ enum err read_unindexed_documents(struct tx *tx, enum unindexed_document_order o
             id_list_add(tx_arena(tx), &with_files, n->document.id);
         *(struct search_document *)list_append(tx_arena(tx), ret, sizeof n->document) = n->document;
     }
-    return e ? e : read_and_add_file_terms(tx, &with_files, ret);
+    return e ? e : read_files_of_documents(tx, &with_files, ret);
 }

@@ -110,11 +110,14 @@ enum err message_index_save_documents(struct call *call, const struct search_doc
 /* --- progress ------------------------------------------------------------------------- */
 
 static const char READ_PROGRESS[] = "select indexed_to from message_index_progress";
+/* The row is found by its rowid, because an update of any number of rows begins a savepoint, at
+ * which FTS5 writes a segment with what the transaction has indexed so far. */
+#define THE_ROW "where rowid = (select max(rowid) from message_index_progress)"
 static const char ADVANCE_PROGRESS[] =
-    "update message_index_progress set indexed_to = $1 where indexed_to < $1";
+    "update message_index_progress set indexed_to = max(indexed_to, $1) " THE_ROW;
 static const char ADVANCE_PROGRESS_TO_NEWEST[] =
     "update message_index_progress set indexed_to = max(indexed_to, "
-    "(select coalesce(max(id), 0) from messages))";
+    "(select coalesce(max(id), 0) from messages)) " THE_ROW;
 
 enum err message_index_read_progress(struct call *call, snowflake *ret)
 {

@@ -68,10 +68,11 @@ enum err message_indexing_on_message_create(struct call *call, const struct mess
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
 
 /* Indexes a message. Messages above `progress` are new, and have no row in message_unindexed. */
-static enum err index_document(struct call *call, const struct search_document *d,
-                               snowflake progress)
+static enum err index_document(struct call *call, struct search_document *d, snowflake progress)
 {
     bool is_queued = d->id <= progress;
+
+    search_document_add_content_terms(call->arena, d);
     enum err e = message_index_save_documents(call, d, is_queued);
 
     return e || !is_queued ? e : tx_exec_deferred(call->tx, DONE, BIND(v_id(d->id)));
@@ -90,7 +91,7 @@ static enum err index_some_documents(struct call *call, int64_t until, size_t *c
         e = read_unindexed_documents(call->tx, UNINDEXED_OLDEST_LOCKED, AT_ONCE, &documents);
     if (e)
         return e;
-    const struct search_document *d = documents.items;
+    struct search_document *d = documents.items;
 
     for (; !e && i < documents.count && (i == 0 || clock_thread_cpu_ns() < until); i++)
         e = index_document(call, &d[i], progress);
@@ -119,14 +120,18 @@ static enum err index_oldest_documents(struct call *call, size_t *ret_count, boo
 static enum err run_message_indexing_job(struct call *call, const struct job *job)
 {
     size_t count = 0;
-    bool more = false, unfiled = false, merged = true;
+    bool more = true, unfiled = false, merged = true, merge_first = false;
     int64_t until = clock_thread_cpu_ns() + MERGING_NS;
-    enum err e = index_oldest_documents(call, &count, &more);
+    enum err e = message_index_has_many_segments(call, &merge_first);
 
+    if (!e && merge_first)
+        e = message_index_merge_step(call, false, &merged);
+    if (!e && !(merge_first && merged))
+        e = index_oldest_documents(call, &count, &more);
     if (!e)
         e = messages_file_authors(call->tx, &unfiled);
     while (!e && merged && clock_thread_cpu_ns() < until)
-        e = message_index_merge_step(call, count == 0, &merged);
+        e = message_index_merge_step(call, count == 0 && !merge_first, &merged);
     if (e)
         return e;
     /* No message found: run once more at claimed_until, because messages that were created in the

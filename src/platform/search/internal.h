@@ -15,7 +15,9 @@ enum {
 
 struct search_document {
     snowflake id;
-    struct list marks;
+    struct list marks; /* struct str */
+    struct str content, embeds;
+    struct list files;
 };
 
 /* Returns the index term for an object id, such as "_g81384788765712384". */
@@ -30,9 +32,13 @@ enum unindexed_document_order {
     UNINDEXED_NEWEST,
     UNINDEXED_OLDEST_LOCKED /* oldest first; locks the rows and skips rows that are locked */
 };
-/* Reads at most `limit` unindexed messages (struct search_document) in the given order. */
+/* Reads at most `limit` unindexed messages (struct search_document) in the given order, without the
+ * terms of their contents. */
 enum err read_unindexed_documents(struct tx *tx, enum unindexed_document_order order, int64_t limit,
                                   struct list *ret);
+/* Adds the terms of content, embeds and files. Call it once per document. It is not part of the
+ * read, because a long message takes a millisecond, and the indexing job has a time limit. */
+void search_document_add_content_terms(struct arena *a, struct search_document *d);
 
 /* --- query.c: query parameters -------------------------------------------------------- */
 
@@ -131,6 +137,8 @@ enum err message_index_search(struct call *call, struct search_terms *t,
 
 /* --- merging.c ------------------------------------------------------------------------ */
 
+/* Sets *ret to whether segments must be merged before more messages are indexed. */
+enum err message_index_has_many_segments(struct call *call, bool *ret);
 /* On SQLite, merges some pages of the index's segments. `all` is true if all segments may be merged
  * into one. Sets *ret_merged to whether there was something to merge. On PostgreSQL does nothing.
  */

@@ -10,6 +10,9 @@
 enum {
     STEP_PAGES = 16, /* pages per step, about 5 ms; a step ends only between two terms */
     STRUCTURE_COOKIE_BYTES = 4,
+    /* If more segments exist, the job merges some before it indexes. With 64 of similar size, FTS5
+     * would merge all of them in one transaction (crisismerge). */
+    MAX_SEGMENTS = 32,
 };
 
 /* The segments of the index, from FTS5's structure record: a cookie, then the numbers of levels and
@@ -73,6 +76,15 @@ static enum err read_structure(struct call *call, struct str *ret)
     enum err e = tx_one(call->tx, READ_STRUCTURE, NO_BIND, &r, &found);
 
     *ret = !e && found ? row_bytes(&r, 0) : (struct str){ 0 };
+    return e;
+}
+
+enum err message_index_has_many_segments(struct call *call, bool *ret)
+{
+    struct str structure = { 0 };
+    enum err e = message_index_is_sqlite(call) ? read_structure(call, &structure) : OK;
+
+    *ret = !e && parse_structure(structure).count > MAX_SEGMENTS;
     return e;
 }
 

@@ -37,7 +37,10 @@ static void find_unindexed_hits(struct call *call, const struct search_terms *t,
         struct search_document *d = &((struct search_document *)documents->items)[i];
 
         id_list_add(call->arena, &ret->all, d->id);
-        if (id_is_in_range(r, d->id) && search_terms_match_message(t, d))
+        if (!id_is_in_range(r, d->id))
+            continue;
+        search_document_add_content_terms(call->arena, d);
+        if (search_terms_match_message(t, d))
             id_list_add(call->arena, &ret->found, d->id);
     }
 }

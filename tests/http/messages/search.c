@@ -471,6 +471,27 @@ static void long_messages_are_indexed_in_several_runs(struct world *w)
     wait_until_messages_are_indexed(w);
 }
 
+/* Each of these messages takes a millisecond to convert to terms: the job must not convert more of
+ * them than it has time to index, and no run may block the writer. */
+static void longest_messages_are_indexed_one_by_one(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    char words[600] = "";
+
+    /* 40 words of six Cyrillic letters, fourteen times. */
+    for (int i = 0; i < 40; i++)
+        snprintf(words + (size_t)i * 13, 14, "\xd0%c\xd0%c\xd0\xb2\xd0\xb0\xd0\xb1\xd0\xb2 ",
+                 0xb0 + i % 10, 0xb0 + i / 10);
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content) "
+              "with recursive n (i) as (select 1 union all select i + 1 from n where i < 200) "
+              "select i, %s, %s, replace('xxxxxxxxxxxxxx', 'x', '%s') from n",
+              v.channel, ada->id, words);
+    expect_status(search_messages(ada, v.id, "content=otter"), 200);
+    wait_until_messages_are_indexed(w);
+}
+
 static void search_is_202_while_too_many_messages_are_unindexed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -609,6 +630,7 @@ const struct test search_tests[] = {
     TEST(private_channel_search_requires_being_a_recipient),
     TEST(bots_without_the_content_flag_cannot_search),
     TEST(long_messages_are_indexed_in_several_runs),
+    TEST(longest_messages_are_indexed_one_by_one),
     TEST(search_is_202_while_too_many_messages_are_unindexed),
     TEST(very_common_word_is_not_searched_as_a_prefix),
     TEST(prefix_that_is_common_in_other_guilds_is_found_quickly),

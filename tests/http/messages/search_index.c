@@ -168,8 +168,38 @@ static void index_segments_are_merged_by_the_job(struct world *w)
                 "{'total_results': 5400}");
 }
 
+/* With 64 segments, FTS5 would merge all of them in the transaction that adds the next one. */
+static void job_merges_many_segments_before_it_indexes(struct world *w)
+{
+    static const char *const count_segments = "select count(distinct id >> 37) from "
+                                              "message_index_data where id > 10";
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+
+    if (world_config(w)->store)
+        return;
+    /* 40 segments with 3,000 words each, which one run of the job cannot merge. */
+    for (int i = 1; i <= 40; i++)
+        world_sql(w,
+                  "insert into message_index (rowid, words) "
+                  "with recursive n (i) as (select 1 union all select i + 1 from n where i < 3000) "
+                  "select %d, group_concat(i * 40 + %d, ' ') from n",
+                  i, i);
+    expect(world_number(w, "%s", count_segments) >= 40);
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content) "
+              "values (1000, %s, %s, 'an otter')",
+              v.channel, ada->id);
+    client_get(ada, "/guilds/%s/messages/search?content=badger", v.id);
+    expect_soon((world_wait(w, 1), world_count_unindexed_messages(w) == 0));
+    expect(world_number(w, "%s", count_segments) <= 33);
+    expect_json(client_get(ada, "/guilds/%s/messages/search?content=otter", v.id),
+                "{'total_results': 1}");
+}
+
 const struct test search_index_tests[] = {
     TEST(search_finds_the_same_messages_as_a_scan),
     TEST(index_segments_are_merged_by_the_job),
+    TEST(job_merges_many_segments_before_it_indexes),
     { 0 },
 };
