@@ -110,7 +110,7 @@ def wait_until_indexed(folder, message):
 
 
 def longest_write(port):
-    """Returns the processor time in ms of the longest run of the indexing job in its transaction."""
+    """Returns the duration in ms of the longest run of the indexing job. On a busy machine it includes waiting."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         seconds = re.findall(r"^guildhall_longest_write_seconds\{.*index.*\} (\S+)$", answer.read().decode(), re.M)
     return max(map(float, seconds), default=0) * 1e3
