@@ -76,8 +76,9 @@ def write(ring, writers, seconds):
 
 
 def writes_are_not_stalled_by_jobs_or_locks(executable):
-    with Ring(executable, nodes=3, people=PEOPLE, flags=["--rate-limits", "off"],
-              delay_ms=DELAY_MS) as ring:
+    # Ring starts nodes with four connections; eight are the server's default.
+    with Ring(executable, nodes=3, people=PEOPLE,
+              flags=["--rate-limits", "off", "--store-workers", "8"], delay_ms=DELAY_MS) as ring:
         write(ring, WRITERS, 1)  # caches are filled and queries learned
         few, _ = write(ring, len(ring.servers), WRITE_SECONDS)
         many, rate = write(ring, WRITERS, WRITE_SECONDS if LONG else 1)
