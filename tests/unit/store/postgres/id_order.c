@@ -173,13 +173,13 @@ static enum err read_counter(struct tx *tx, struct sql query, int64_t *ret)
 }
 
 /* Reads the counter and inserts a new id. While runs conflict, another node changes the counter and
- * commits a greater id. The run that follows also sends another query. */
+ * commits a greater id. The run that follows also sends another query, unless it is refused. */
 static enum err insert_new_id_after_conflicts(struct work_item *w, struct tx *tx)
 {
     int64_t n;
     enum err e = read_counter(tx, SQL("select n from counter where id = $1"), &n);
 
-    if (!e && repeated.runs >= repeated.conflicts && repeated.conflicts)
+    if (!e && repeated.runs >= repeated.conflicts && repeated.conflicts && !repeated.last)
         e = read_counter(tx, SQL("select n + 0 from counter where id = $1"), &n);
     if (e)
         return e;
