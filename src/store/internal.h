@@ -180,6 +180,7 @@ struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64
  * STORE_APPEND items with may_share set, each of a different owner. */
 struct work_item *work_queue_pop_items_of_one_commit(struct work_queue *q, unsigned max,
                                                      int64_t timeout_ms);
+bool work_item_can_share_transaction(const struct work_item *w);
 /* Closes the queue: after this call nothing may be pushed. Wakes all waiting threads. */
 void work_queue_close(struct work_queue *q);
 bool work_queue_is_closed(struct work_queue *q);

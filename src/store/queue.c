@@ -110,7 +110,7 @@ struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64
     return first;
 }
 
-static bool work_item_can_share_transaction(const struct work_item *w)
+bool work_item_can_share_transaction(const struct work_item *w)
 {
     return w->mode == STORE_APPEND && w->may_share && w->owner && !w->by_itself;
 }

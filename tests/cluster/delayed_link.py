@@ -3,7 +3,7 @@ its own that listens on a Unix socket in a folder; libpq connects to it with hos
 
 import collections
 import os
-import selectors
+import select
 import shutil
 import socket
 import subprocess
@@ -43,7 +43,8 @@ class Link:
 
     def __init__(self, target, delay_s):
         self.target, self.delay_s = target, delay_s
-        self.selector = selectors.SelectSelector()  # its timeouts are not rounded to milliseconds
+        self.poller = select.epoll()
+        self.sources = {}  # file descriptor -> the socket that is read
         self.peers = {}  # socket -> the socket to which its bytes are sent
         self.chunks = collections.deque()  # (time, socket, bytes), in the order of time
 
@@ -53,7 +54,8 @@ class Link:
         server.connect(self.target)
         for source, target in ((client, server), (server, client)):
             self.peers[source] = target
-            self.selector.register(source, selectors.EVENT_READ, self.read)
+            self.poller.register(source, select.EPOLLIN)
+            self.sources[source.fileno()] = source
 
     def read(self, source):
         try:
@@ -62,7 +64,7 @@ class Link:
             chunk = b""
         self.chunks.append((time.monotonic() + self.delay_s, self.peers[source], chunk))
         if not chunk:
-            self.selector.unregister(source)
+            self.poller.unregister(source)
 
     def send_due_chunks(self):
         now = time.monotonic()
@@ -77,11 +79,15 @@ class Link:
                 pass
 
     def run(self, listener):
-        self.selector.register(listener, selectors.EVENT_READ, self.accept)
+        self.poller.register(listener, select.EPOLLIN)
         while True:
             left = max(0, self.chunks[0][0] - time.monotonic()) if self.chunks else None
-            for key, _ in self.selector.select(left):
-                key.data(key.fileobj)
+            select.select([self.poller], [], [], left)  # epoll would round the time to milliseconds
+            for number, _ in self.poller.poll(0):
+                if number == listener.fileno():
+                    self.accept(listener)
+                else:
+                    self.read(self.sources[number])
             self.send_due_chunks()
 
 

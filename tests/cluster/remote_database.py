@@ -76,8 +76,9 @@ def write(cluster, writers, seconds):
 
 
 def writes_are_not_stalled_by_jobs_or_locks(executable):
-    with Cluster(executable, nodes=3, people=PEOPLE, flags=["--rate-limits", "off"],
-                 delay_ms=DELAY_MS) as cluster:
+    # Cluster starts nodes with four connections; eight are the server's default.
+    with Cluster(executable, nodes=3, people=PEOPLE,
+                 flags=["--rate-limits", "off", "--store-workers", "8"], delay_ms=DELAY_MS) as cluster:
         write(cluster, WRITERS, 1)  # caches are filled and queries learned
         few, _ = write(cluster, len(cluster.servers), WRITE_SECONDS)
         many, rate = write(cluster, WRITERS, WRITE_SECONDS if LONG else 1)

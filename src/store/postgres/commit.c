@@ -11,6 +11,9 @@
  * address of their text. */
 static const char COMMIT_SQL[] = "commit";
 
+static const char SAVEPOINT_SQL[] = "savepoint before_writes",
+                  RETURN_TO_SAVEPOINT_SQL[] = "rollback to savepoint before_writes";
+
 void postgres_conn_begin_transaction(struct postgres_conn *c, const char *how)
 {
     postgres_discard_queued_statements(c);
@@ -19,7 +22,7 @@ void postgres_conn_begin_transaction(struct postgres_conn *c, const char *how)
     c->began = 0;
     c->culprit = NULL;
     c->commits_with_first_round_trip = c->is_over = c->wants_more = c->rows.may_be_written = false;
-    c->ids.conflict = false;
+    c->ids.conflict = c->group.has_savepoint = false;
     c->rows.written = (struct table_set){ 0 };
     c->rows.commit_is_pending = false;
 }
@@ -34,7 +37,7 @@ void postgres_conn_begin_one_round_trip_read(struct postgres_conn *c, const char
  * nothing to commit or roll back. */
 static bool transaction_was_begun(struct postgres_conn *c)
 {
-    bool begun = !c->begin && !c->is_over;
+    bool begun = (!c->begin || c->group.has_savepoint) && !c->is_over;
 
     c->begin = NULL;
     return begun;
@@ -255,6 +258,24 @@ static bool read_group_commit_results(struct postgres_conn *c, struct pipeline_f
     return read_commit_result(c, f);
 }
 
+/* Sends a savepoint before the writes, so that they can be repeated after an id conflict. */
+static void begin_pipeline_with_savepoint(struct postgres_conn *c)
+{
+    if (!c->group.retains_rows || c->begin)
+        return;
+    c->begin = SAVEPOINT_SQL;
+    c->group.has_savepoint = true;
+}
+
+bool postgres_conn_return_to_savepoint(struct postgres_conn *c)
+{
+    if (c->lost || !c->ids.conflict || !c->group.has_savepoint)
+        return false;
+    c->begin = RETURN_TO_SAVEPOINT_SQL;
+    c->ids.conflict = c->rows.may_be_written = false;
+    return true;
+}
+
 enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *const *works,
                                     unsigned count)
 {
@@ -262,6 +283,7 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *c
     struct postgres_statement *add;
 
     discard_prefetched_queries(c);
+    begin_pipeline_with_savepoint(c);
     enum err e = find_or_prepare_postgres_statement(c, INSERT_LOG_ROW, LOG_ROW_PARAMETERS, &add);
     if (e)
         return e;

@@ -6,13 +6,18 @@
  * result, runs alone afterwards. A work item that fails also runs alone; the others are retried
  * without it, up to MAX_GROUP_ATTEMPTS times.
  *
+ * In a cluster, a transaction that creates an id often conflicts with another node (id_order.c).
+ * Its reads stay valid: the transaction returns to a savepoint before its writes, and the work
+ * items run again with the same rows and new ids. That takes one round trip; to roll back and begin
+ * again takes three. So a work item that may share a transaction forms a group even if it is alone.
+ *
  * A group has at most one work item per owner, sorted by owner: groups that write rows of the same
  * accounts lock them in the same order and cannot deadlock. */
 #include <stdlib.h>
 
 #include "store/postgres/postgres.h"
 
-enum { MAX_GROUP_ATTEMPTS = 4 };
+enum { MAX_GROUP_ATTEMPTS = 4, MAX_REPEATED_WRITES = 8 };
 
 enum group_item_state {
     ITEM_READY,
@@ -28,6 +33,8 @@ struct commit_group {
     unsigned count;
     bool broken; /* the transaction of the group has failed and must be rolled back */
     bool again;  /* the work item that caused the failure was removed: run the group again */
+    bool repeats_writes; /* the group continues at its savepoint, with new ids */
+    unsigned repeats;    /* how often it did so */
 };
 
 static int compare_work_item_owners(const void *a, const void *b)
@@ -83,13 +90,13 @@ static void collect_first_query(struct commit_group *g, unsigned i)
     struct work_item *work = g->works[i];
     struct tx tx = get_transaction_of_group_item(g, i);
 
-    c->collects = true;
+    c->group.collects = true;
     c->wants_more = false;
     c->arena = work->arena;
     work->prefetch.phase = PREFETCH_NOT_BEGUN;
     tx_run_work_item(&tx);
     work->arena = c->arena; /* the run may have switched arenas */
-    c->collects = false;
+    c->group.collects = false;
     if (!c->wants_more)
         postgres_discard_statements_of_work_item(c, work);
     if (tx.failed && tx.failed != ERR_STORE_RETRY)
@@ -155,6 +162,27 @@ static void roll_back_writing_items(struct commit_group *g, struct work_item *co
     }
 }
 
+/* After an id conflict: makes the writing items ready to run again in the same transaction. Returns
+ * false if the transaction must be rolled back. */
+static bool prepare_to_repeat_writes(struct commit_group *g, struct work_item *const *writers,
+                                     unsigned count)
+{
+    struct postgres *p = g->worker->pool;
+
+    if (g->repeats == MAX_REPEATED_WRITES || !postgres_conn_return_to_savepoint(&g->worker->conn))
+        return false;
+    g->repeats++;
+    g->repeats_writes = true;
+    atomic_fetch_add_explicit(&p->store.retries, 1, memory_order_relaxed);
+    for (unsigned i = 0; i < count; i++)
+        if (writers[i]->in_commit_order)
+            postgres_commit_order_remove_work_item(&p->commit_order, &p->store, writers[i]);
+    for (unsigned i = 0; i < g->count; i++)
+        if (g->states[i] == ITEM_WRITES)
+            g->states[i] = ITEM_READY;
+    return true;
+}
+
 /* Commits the group. If the connection is lost before the result of COMMIT arrived, it is unknown
  * whether the transaction committed, unless may_be_written is false. */
 static void commit_group_items(struct commit_group *g)
@@ -181,6 +209,8 @@ static void commit_group_items(struct commit_group *g)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
         return;
     }
+    if (prepare_to_repeat_writes(g, writers, count))
+        return;
     if (!w->conn.lost || !w->conn.rows.may_be_written || e != ERR_UNAVAILABLE)
         abort_group_and_remove_item(g, e, w->conn.culprit);
     roll_back_writing_items(g, writers, count);
@@ -188,24 +218,38 @@ static void commit_group_items(struct commit_group *g)
         writers[i]->result = e;
 }
 
-static void run_and_commit_group_once(struct commit_group *g)
+static void run_ready_items_and_commit(struct commit_group *g)
 {
     struct postgres_conn *c = &g->worker->conn;
 
-    postgres_conn_begin_transaction(c, postgres_begin_sql[STORE_APPEND]);
-    c->runs_group = true;
-    for (unsigned i = 0; i < g->count && !g->broken; i++)
-        if (g->states[i] == ITEM_READY)
-            collect_first_query(g, i);
+    g->repeats_writes = false;
+    c->group.runs = true;
     for (unsigned i = 0; i < g->count && !g->broken; i++)
         if (g->states[i] == ITEM_READY)
             run_work_item_of_group(g, i);
-    c->runs_group = false;
+    c->group.runs = false;
     if (!g->broken)
         commit_group_items(g);
     else if (!c->lost)
         postgres_conn_roll_back(c);
     postgres_wake_waiters_for_earlier_ids(g->worker->pool, c);
+}
+
+static void run_and_commit_group_once(struct commit_group *g)
+{
+    struct postgres_conn *c = &g->worker->conn;
+
+    postgres_conn_begin_transaction(c, postgres_begin_sql[STORE_APPEND]);
+    c->group.runs = true;
+    c->group.retains_rows = g->worker->pool->shared;
+    for (unsigned i = 0; i < g->count && !g->broken; i++)
+        if (g->states[i] == ITEM_READY)
+            collect_first_query(g, i);
+    do
+        run_ready_items_and_commit(g);
+    while (g->repeats_writes);
+    c->group.retains_rows = false;
+    postgres_discard_queued_statements(c);
 }
 
 /* After one work item has failed, resets the other items of the group to ready. Returns whether

@@ -4,9 +4,9 @@
  * one with a greater id, and a client that reads the ids after the greatest one that it knows would
  * never see the smaller one. So the last statement before the COMMIT, in the same round trip, takes
  * a lock of the stream until the commit and compares the new ids with the last committed one. If
- * the committed id is greater, the transaction fails and runs again with a new id. The snapshot of
- * the transaction cannot show the last committed id, so it is stored in a sequence (migration
- * 0106).
+ * the committed id is greater, the transaction fails and runs again with a new id; in a cluster,
+ * often only its writes run again (group.c). The snapshot of the transaction cannot show the last
+ * committed id, so it is stored in a sequence (migration 0106).
  *
  * The lock is taken last and in the order of parts, so a transaction that holds it waits for no
  * other lock, and there are no deadlocks. Readers wait for nothing. Streams with the same hash

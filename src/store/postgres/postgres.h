@@ -95,14 +95,18 @@ struct postgres_conn {
         bool commit_is_pending;   /* table_versions_begin_commit was called */
         bool may_be_written; /* whether COMMIT was sent, so that the transaction may be committed */
     } rows;
-    bool runs_group; /* a group commit is running: writes are sent together with its COMMIT */
+    struct group_commit_state {
+        bool runs;     /* a group commit is running: writes are sent together with its COMMIT */
+        bool collects; /* the first queries of its work items are collected: they are only queued */
+        bool retains_rows;  /* rows of its queries stay queued until its end, because its work items
+                             * may run again in the same transaction */
+        bool has_savepoint; /* its transaction has a savepoint before its writes */
+    } group;
     bool must_leave; /* the running work item must leave the group commit, or the loop, and run
                       * elsewhere */
     bool on_loop; /* the connection belongs to a loop and never blocks: queries are only queued */
     bool is_full; /* the queue of statements is full */
-    bool has_too_many_statements; /* too many prepared statements: deallocate them */
-    bool collects; /* a group commit collects the first queries of its work items: they are only
-                    * queued */
+    bool has_too_many_statements;  /* too many prepared statements: deallocate them */
     struct prefetcher *prefetcher; /* NULL if queries are not prefetched */
     struct arena *arena;           /* memory for queued statements */
     struct row_time_limit {        /* on a loop: limit of a measured read, checked between rows */
@@ -184,6 +188,9 @@ int64_t postgres_conn_unreported_log_position(struct postgres_conn *c);
 /* Commits a group of work items, together with the event log rows of these work items. */
 enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *const *works,
                                     unsigned count);
+/* After an id conflict (id_order.c) of a group commit that retains rows: the transaction continues
+ * at the savepoint before its writes. Returns false if the transaction must be rolled back. */
+bool postgres_conn_return_to_savepoint(struct postgres_conn *c);
 void postgres_conn_roll_back(struct postgres_conn *c);
 /* Sends the COMMIT of a read, but does not wait for the result. */
 void postgres_conn_commit_without_waiting(struct postgres_conn *c);

@@ -146,6 +146,8 @@ static void discard_prefetched_queries_of_work_item(struct tx *tx)
     struct postgres_conn *c = tx->connection;
 
     tx->work->prefetch.phase = PREFETCH_ENDED;
+    if (c->group.retains_rows) /* a group's work item cannot query after its write */
+        return;
     for (unsigned i = c->queued_count; i-- > 0;)
         if (!c->queued[i].writes && c->queued[i].work == tx->work)
             remove_queued_statement(c, i);
@@ -154,7 +156,7 @@ static void discard_prefetched_queries_of_work_item(struct tx *tx)
 void discard_prefetched_queries(struct postgres_conn *c)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
-        if (!c->queued[i].writes)
+        if (!c->queued[i].writes && !(c->group.retains_rows && c->queued[i].result))
             remove_queued_statement(c, i);
 }
 
@@ -215,7 +217,7 @@ static bool statement_queue_has_space(const struct postgres_conn *c)
  * arrived. */
 static bool work_item_only_queues_queries(const struct postgres_conn *c)
 {
-    return c->on_loop || c->collects;
+    return c->on_loop || c->group.collects;
 }
 
 static enum err enqueue_postgres_statement(struct tx *tx, const char *sql,
@@ -229,7 +231,7 @@ static enum err enqueue_postgres_statement(struct tx *tx, const char *sql,
         return tx_mark_transaction_failed(tx, e);
     /* Copy the parameters of a statement that is only queued to the work item's arena, because it
      * is sent after the work item's function has returned. */
-    bool copies = work_item_only_queues_queries(c);
+    bool copies = work_item_only_queues_queries(c) || c->group.retains_rows;
     struct arena *a = copies ? c->arena : tx_arena(tx);
     struct postgres_parameters *p = arena_alloc_unzeroed(a, sizeof *p);
     postgres_encode_parameters(p, a, values, count);
@@ -341,7 +343,7 @@ bool postgres_pipeline_check_result(struct pipeline_failure *f, PGresult *result
 static bool query_is_sent_with_next_pipeline(const struct postgres_conn *c,
                                              const struct queued_statement *e)
 {
-    return !e->result && !(e->writes && c->runs_group);
+    return !e->result && !(e->writes && c->group.runs);
 }
 
 static bool send_queued_statements(struct postgres_conn *c)
@@ -494,7 +496,7 @@ static bool statement_may_run_in_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;
 
-    return !c->runs_group || (postgres_sql_is_select(sql) && !has_deferred_write(c, tx->work));
+    return !c->group.runs || (postgres_sql_is_select(sql) && !has_deferred_write(c, tx->work));
 }
 
 static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, size_t count,
@@ -540,13 +542,62 @@ static enum err open_result_cursor(struct tx *tx, PGresult *result, struct rows 
     struct postgres_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
 
     cursor->result = result;
-    cursor->lent = c->on_loop;
+    cursor->lent = c->on_loop || c->group.retains_rows;
     cursor->count = pq.ntuples(result);
     ret->columns = pq.nfields(result);
     ret->changed = strtoll(pq.cmdTuples(result), NULL, 10);
     tx_add_cursor(tx, &cursor->cursor, ret->columns);
     ret->cursor = &cursor->cursor;
     return OK;
+}
+
+/* Sends the queued queries and stores their rows in the queue. */
+static enum err fetch_queued_queries(struct postgres_conn *c)
+{
+    struct pipeline_failure f = { 0 };
+    bool sent = postgres_pipeline_begin(c) && pq.pipelineSync(c->pg);
+
+    postgres_pipeline_read_queued_results(c, sent, &f);
+    postgres_pipeline_end(c, sent);
+    c->culprit = f.work;
+    if (!f.happened)
+        return c->lost ? ERR_UNAVAILABLE : OK;
+    return postgres_check_and_free_result(c, f.result, f.sql);
+}
+
+/* Sends a query that is not queued yet, and all queued ones. Their rows stay in the queue. */
+static enum err fetch_and_retain_rows(struct tx *tx, const char *sql, const struct value *values,
+                                      size_t count)
+{
+    struct postgres_conn *c = tx->connection;
+
+    if (!statement_queue_has_space(c)) {
+        c->must_leave = true;
+        return tx_mark_transaction_failed(tx, ERR_STORE_RETRY);
+    }
+    c->began++;
+    enum err e = enqueue_postgres_statement(tx, sql, values, count, false);
+    if (!e)
+        e = fetch_queued_queries(c);
+    return e ? tx_mark_transaction_failed(tx, e) : OK;
+}
+
+/* Finds or fetches the rows of a query. They stay in the queue, because the work items of the group
+ * may run again. */
+static enum err open_retained_cursor(struct tx *tx, const char *sql, const struct value *values,
+                                     const struct postgres_parameters *p, size_t count,
+                                     struct rows *ret)
+{
+    struct postgres_conn *c = tx->connection;
+    const struct queued_statement *found = find_prefetched_query(c, tx->work, sql, p, count);
+    enum err e = found ? OK : fetch_and_retain_rows(tx, sql, values, count);
+
+    if (e)
+        return e;
+    if (!found)
+        found = find_prefetched_query(c, tx->work, sql, p, count);
+    return found ? open_result_cursor(tx, found->result, ret)
+                 : tx_mark_transaction_failed(tx, ERR_INTERNAL);
 }
 
 static enum err open_cached_cursor(struct tx *tx, struct cached_rows *rows, const char *sql,
@@ -607,6 +658,8 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
         c->wants_more = true;
         return tx_mark_transaction_failed(tx, ERR_STORE_RETRY);
     }
+    if (c->group.retains_rows)
+        return open_retained_cursor(tx, sql, values, &p, count, ret);
     PGresult *result = exec_statement(tx, st, count, &p, &sql);
     if (!postgres_result_is_ok(result)) {
         e = postgres_check_and_free_result(c, result, sql);

@@ -402,6 +402,11 @@ static bool postgres_worker_must_stop(struct postgres_worker *w)
                               : work_queue_is_closed(&w->pool->queue);
 }
 
+static bool runs_in_group_commit(const struct postgres_worker *w, const struct work_item *first)
+{
+    return first->next || (w->pool->shared && work_item_can_share_transaction(first));
+}
+
 void *postgres_worker_thread(void *arg)
 {
     struct postgres_worker *w = arg;
@@ -411,7 +416,7 @@ void *postgres_worker_thread(void *arg)
 
         if (work && w->runs_long_reads)
             run_long_read(w, work);
-        else if (work && work->next)
+        else if (work && runs_in_group_commit(w, work))
             postgres_run_items_in_group_commit(w, work);
         else if (work)
             postgres_worker_finish_work_item(w, work, postgres_worker_run_work_item(w, work));

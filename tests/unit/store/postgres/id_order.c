@@ -14,6 +14,7 @@
 #include "support/test_work.h"
 
 enum { STREAM = 7, COUNT = 6, OTHER_CLOCK_MS = 400, HOUR_MS = 3600 * 1000 };
+enum { MANY_CONFLICTS = 12, CLOCK_STEP_MS = 40 };
 
 static sem_t id_created, other_committed;
 
@@ -150,12 +151,171 @@ static void id_of_a_node_with_a_wrong_clock_is_ignored(void **state)
     sem_destroy(&finished);
 }
 
+/* --- conflicts in a cluster ----------------------------------------------------------- */
+
+static struct {
+    struct fixture *f;
+    unsigned conflicts; /* how many of the runs conflict with another node */
+    enum err last;      /* result of the run that follows */
+    unsigned runs;      /* runs that have read the counter */
+    int64_t seen;       /* sum of the counter's values that were read */
+} repeated;
+
+static enum err read_counter(struct tx *tx, struct sql query, int64_t *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, query, BIND(v_int(1)), &r, &found);
+
+    if (!e)
+        *ret = row_int(&r, 0);
+    return e;
+}
+
+/* Reads the counter and inserts a new id. While runs conflict, another node changes the counter and
+ * commits a greater id. The run that follows also sends another query, unless it is refused. */
+static enum err insert_new_id_after_conflicts(struct work_item *w, struct tx *tx)
+{
+    int64_t n;
+    enum err e = read_counter(tx, SQL("select n from counter where id = $1"), &n);
+
+    if (!e && repeated.runs >= repeated.conflicts && repeated.conflicts && !repeated.last)
+        e = read_counter(tx, SQL("select n + 0 from counter where id = $1"), &n);
+    if (e)
+        return e;
+    repeated.seen += n;
+    if (repeated.runs++ >= repeated.conflicts)
+        return repeated.last ? repeated.last : insert_new_id(w, tx);
+    test_postgres_do(repeated.f->postgres, "update counter set n = n + 1");
+    e = insert_new_id(w, tx);
+    commit_id_of_other_node(repeated.f, (int64_t)repeated.runs * CLOCK_STEP_MS);
+    return e;
+}
+
+static struct test_work *cluster_work_new(struct fixture *f, sem_t *finished)
+{
+    f->options.shared = true;
+    struct test_work *ones = id_works_new(f, 1, finished);
+
+    repeated.f = f;
+    ones[0].work.run = insert_new_id_after_conflicts;
+    return ones;
+}
+
+static void run_with_conflicts(struct fixture *f, struct test_work *one, unsigned conflicts,
+                               enum err last)
+{
+    no_error(store_do(f->store, "delete from ids"));
+    repeated.conflicts = conflicts;
+    repeated.last = last;
+    repeated.runs = 0;
+    repeated.seen = 0;
+    store_submit_work_item(f->store, &one->work);
+    wait_for(one->finished);
+}
+
+/* Both runs see the same snapshot, also the second one's query that the first one did not send. */
+static void id_conflict_repeats_the_writes_with_the_same_rows(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = cluster_work_new(f, &finished);
+
+    for (int64_t n = 0; n < 3; n++) {
+        uint64_t before = retries_of(f);
+        run_with_conflicts(f, ones, 1, OK);
+        assert_int_equal(ones[0].result, OK);
+        assert_int_equal(repeated.runs, 2);
+        assert_int_equal(repeated.seen, 2 * n);
+        assert_int_equal(retries_of(f) - before, 1);
+        assert_int_equal(store_number(f->store, "select count(*) from ids"), 1);
+        assert_int_equal(store_number(f->store, "select n from counter"), n + 1);
+    }
+    test_works_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
+/* Reads the counter and inserts a new id. */
+static enum err read_and_insert_new_id(struct work_item *w, struct tx *tx)
+{
+    int64_t n;
+    enum err e = read_counter(tx, SQL("select n from counter where id = $1"), &n);
+
+    return e ? e : insert_new_id(w, tx);
+}
+
+static void id_conflict_of_a_group_takes_one_round_trip(void **state)
+{
+    enum { ROUND_TRIPS = 3, TRIES = 100 };
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = cluster_work_new(f, &finished);
+    struct store_stats before, after;
+    int tries = 0;
+
+    for (unsigned i = 0; i < COUNT; i++)
+        ones[i].work.run = read_and_insert_new_id;
+    run_as_batch(f, ones, COUNT, &finished); /* prepares the statements */
+    do { /* other threads may still connect, which also takes round trips */
+        assert_in_range(++tries, 1, TRIES);
+        no_error(store_do(f->store, "delete from ids"));
+        snowflake other = commit_id_of_other_node(f, OTHER_CLOCK_MS);
+        store_read_stats(f->store, &before);
+        run_as_batch(f, ones, COUNT, &finished);
+        store_read_stats(f->store, &after);
+        for (unsigned i = 0; i < COUNT; i++)
+            assert_int_equal(ones[i].result, OK);
+        char sql[96];
+        snprintf(sql, sizeof sql, "select count(*) from ids where id > %" PRIu64, other);
+        assert_int_equal(store_number(f->store, sql), COUNT);
+    } while (after.retries == before.retries ||
+             after.round_trips - before.round_trips > ROUND_TRIPS);
+    assert_int_equal(after.retries - before.retries, 1);
+    test_works_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
+static void transaction_that_is_refused_after_an_id_conflict_writes_nothing(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = cluster_work_new(f, &finished);
+
+    run_with_conflicts(f, ones, 1, ERR_MISSING_ACCESS);
+    assert_int_equal(ones[0].result, ERR_MISSING_ACCESS);
+    assert_int_equal(repeated.runs, 2);
+    assert_int_equal(store_number(f->store, "select count(*) from ids"), 0);
+    run_with_conflicts(f, ones, 0, OK); /* the connection can be used again */
+    assert_int_equal(ones[0].result, OK);
+    assert_int_equal(store_number(f->store, "select count(*) from ids"), 1);
+    test_works_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
+static void transaction_with_many_id_conflicts_begins_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = cluster_work_new(f, &finished);
+
+    run_with_conflicts(f, ones, MANY_CONFLICTS, OK);
+    assert_int_equal(ones[0].result, OK);
+    assert_int_equal(store_number(f->store, "select count(*) from ids"), 1);
+    assert_true(repeated.seen > 0); /* the last transaction saw the other node's updates */
+    test_works_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         store_test(id_is_created_again_if_a_greater_one_was_committed),
         store_test(ids_continue_after_those_of_a_node_whose_clock_is_ahead),
         store_test(id_of_a_node_with_a_wrong_clock_is_ignored),
+        store_test(id_conflict_repeats_the_writes_with_the_same_rows),
+        store_test(id_conflict_of_a_group_takes_one_round_trip),
+        store_test(transaction_that_is_refused_after_an_id_conflict_writes_nothing),
+        store_test(transaction_with_many_id_conflicts_begins_again),
     };
 
     log_init(2, LOG_OFF, 0);
