@@ -39,8 +39,9 @@ static bool journal_slot_belongs_to_client(const struct journal_slot *slot,
     return slot->user_id == r->authentication.caller.id && str_is(str_of(r->id), slot->id);
 }
 
-/* Returns whether the session had the guilds that its account has now. The event of a deleted guild
- * is for the guild, so a session that no longer has the guild would not get it. */
+/* Returns whether the session had the guilds that its account has now. GUILD_DELETE of a deleted
+ * guild is sent to sessions in that guild only, so a session that is recovered without the guild
+ * would not receive it. */
 static bool session_had_these_guilds(const struct journal_slot *slot, const struct list *guilds)
 {
     uint64_t hash = 0;

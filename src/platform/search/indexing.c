@@ -120,18 +120,20 @@ static enum err index_oldest_documents(struct call *call, size_t *ret_count, boo
 static enum err run_message_indexing_job(struct call *call, const struct job *job)
 {
     size_t count = 0;
-    bool more = true, unfiled = false, merged = true, merge_first = false;
+    bool more = true, unfiled = false, merged = true, many_segments = false;
     int64_t until = clock_thread_cpu_ns() + MERGING_NS;
-    enum err e = message_index_has_many_segments(call, &merge_first);
+    enum err e = message_index_has_many_segments(call, &many_segments);
 
-    if (!e && merge_first)
+    if (!e && many_segments)
         e = message_index_merge_step(call, false, &merged);
-    if (!e && !(merge_first && merged))
+    /* A run with many segments indexes nothing, unless there is nothing to merge. */
+    bool only_merges = many_segments && merged;
+    if (!e && !only_merges)
         e = index_oldest_documents(call, &count, &more);
     if (!e)
         e = messages_file_authors(call->tx, &unfiled);
     while (!e && merged && clock_thread_cpu_ns() < until)
-        e = message_index_merge_step(call, count == 0 && !merge_first, &merged);
+        e = message_index_merge_step(call, count == 0 && !many_segments, &merged);
     if (e)
         return e;
     /* No message found: run once more at claimed_until, because messages that were created in the

@@ -3,17 +3,17 @@
  * FTS5 merges the rows of all words with the prefix before it returns the first row, even those of
  * other guilds. This takes seconds if the words are common. So the newest (or oldest) messages that
  * match the other filters are read first, and their terms are compared with the prefix. Only if few
- * of them match, and the prefix is not common in other guilds, the rows of these words are few, and
- * FTS5 finds them. */
+ * of them match, and the prefix is not common in other guilds, FTS5 searches, because it then has
+ * few rows to merge. */
 #include "platform/search/internal.h"
 
 #include "model/fields/ids.h"
 
 enum {
-    SAMPLE = 500,              /* messages that are always read */
-    MAX_MESSAGES_READ = 40000, /* messages that are read at most: about 60 ms */
-    SAMPLE_PARTS = 5,
-    COMMON_ELSEWHERE = SAMPLE / 50,
+    SAMPLE = 500,                   /* messages that are always read */
+    MAX_MESSAGES_READ = 40000,      /* messages that are read at most: about 60 ms */
+    SAMPLE_PARTS = 5,               /* parts of the sample of all guilds */
+    COMMON_ELSEWHERE = SAMPLE / 50, /* matches in that sample from which a prefix may be common */
 };
 
 struct prefix_scan {
