@@ -405,6 +405,33 @@ def session_that_joined_a_guild_meanwhile_receives_its_events(executable):
         session.close()
 
 
+def session_resumes_whose_guilds_changed_before_the_kill(executable):
+    """The journal has the guilds that the session had when its node was killed."""
+    with Cluster(executable, nodes=2, world=TWO_GUILDS, flags=["--rate-limits", "off"]) as cluster:
+        _, bob, cyd = cluster.tokens
+        owner, member = cluster.client(2, cyd), cluster.client(2, bob)
+        old_guild, _ = guild_and_channel_of(member)
+        new_guild, channel = guild_and_channel_of(owner)
+        ports = [cluster.servers[1].port]
+        session = ResumingClient(lambda: list(ports), bob)
+        wait_owner_rows(cluster, 1)
+        invite = owner.call("POST", f"/channels/{channel}/invites", {})[1]["code"]
+        expect(member.call("POST", f"/invites/{invite}", {})[0] == 200, "bob cannot join")
+        expect(member.call("DELETE", f"/users/@me/guilds/{old_guild}")[0] == 204, "bob cannot leave")
+        guilds = {"GUILD_CREATE": new_guild, "GUILD_DELETE": old_guild}
+        session.wait(lambda: all(any(d["id"] == guild for t, d in session.events if t == event)
+                                 for event, guild in guilds.items()), "GUILD_CREATE and GUILD_DELETE")
+        post(owner, channel, ["before"])
+        session.wait_for("before")
+        ports.clear()
+        cluster.servers[1].kill()
+        post(owner, channel, ["missed"])
+        ports.append(cluster.servers[2].port)
+        session.wait_for("missed")
+        expect(session.resumed == 1 and session.identified_again == 0, "the session had to identify again")
+        session.close()
+
+
 if __name__ == "__main__":
     run_cases("cluster/killed_nodes", [
         sessions_of_a_killed_node_resume_on_other_nodes,
@@ -413,6 +440,7 @@ if __name__ == "__main__":
         many_missed_events_are_replayed_once_and_in_order,
         session_identifies_again_if_its_permissions_changed_meanwhile,
         session_identifies_again_if_a_guild_was_deleted_meanwhile,
+        session_resumes_whose_guilds_changed_before_the_kill,
         sessions_that_missed_the_same_events_share_the_decoded_log,
         entries_are_read_only_for_sessions_that_need_them,
         session_that_joined_a_guild_meanwhile_receives_its_events,
