@@ -1,10 +1,18 @@
-/* internal.h - state of an import, shared by load.c and live_import.c. */
+/* internal.h - state of an import, shared by the files of this folder. */
 #ifndef TOOLS_COPY_IMPORT_INTERNAL_H
 #define TOOLS_COPY_IMPORT_INTERNAL_H
 
 #include "tools/copy/archive/json_members.h"
 #include "tools/copy/convert/convert.h"
 #include "tools/copy/import/import.h"
+
+enum {
+    /* Maximum number of entries of one import, and their maximum size in bytes; the import needs
+     * several times that memory. */
+    IMPORT_MAX_ENTRIES = 100,
+    IMPORT_MAX_MEMBER_ENTRIES = 500,
+    IMPORT_MAX_ENTRY_BYTES = 512 * 1024,
+};
 
 struct guild_archive_importer {
     const struct guild_import_options *options;
@@ -51,5 +59,20 @@ void guild_archive_importer_add_entry(struct guild_archive_importer *l,
                                       struct str line);
 /* Imports the entries that were collected. Imports the accounts to which they refer first. */
 void guild_archive_importer_import_entries(struct guild_archive_importer *l);
+/* Returns whether a channel must not be imported. Chat exports have only the names of channels, and
+ * these names may be older than those on this server. */
+bool guild_archive_importer_skips_channel(const struct guild_archive_importer *l,
+                                          struct str channel);
+
+typedef void guild_archive_thread_list_function(struct guild_archive_importer *l, const char *file,
+                                                void *arg);
+/* Calls `found` for each file that contains Discord threads. */
+void guild_archive_importer_for_each_thread_list(struct guild_archive_importer *l,
+                                                 guild_archive_thread_list_function *found,
+                                                 void *arg);
+/* Imports the messages of all channels and threads. */
+void guild_archive_importer_import_messages(struct guild_archive_importer *l);
+/* Compares the numbers of lines with the numbers of rows, and prints both. */
+void guild_archive_importer_verify_counts(struct guild_archive_importer *l);
 
 #endif
