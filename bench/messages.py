@@ -76,7 +76,7 @@ class Messages:
 
     def row_list_with_reactions(self, _):
         self.row_request(self.bench, f"GET messages, {MESSAGES}, 20 reactions each", self.paths["with"],
-                         self.token, 2)
+                         self.token, 1.8)
 
     def row_reactions(self, _):
         """Measures a page of messages with 20 reactions each against one without."""
