@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -231,13 +230,6 @@ static enum err require_database_file(const struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* Returns about 2 MB of cached pages to the system, which the migrations of a new database used. */
-static void release_pages_of_migrations(struct sqlite_conn *writer)
-{
-    sqlite3_db_release_memory(writer->db);
-    malloc_trim(0);
-}
-
 /* Opens the store as the only process that writes: locks the folder and applies migrations. */
 static enum err open_database_for_writing(struct sqlite *q, const struct store_options *o)
 {
@@ -257,7 +249,8 @@ static enum err open_database_for_writing(struct sqlite *q, const struct store_o
     if (!e)
         e = migrations_apply(&q->store, o->as_is, sqlite_run_work_item_alone);
     if (!e)
-        release_pages_of_migrations(q->writer);
+        /* Free about 2 MB of cached pages, which the migrations of a new database used. */
+        sqlite3_db_release_memory(q->writer->db);
     if (!e)
         e = sqlite_install_row_version_hooks(q);
     if (!e) {
