@@ -17,6 +17,12 @@ enum { MAX_SEGMENTS = 16 };
  * images sends hundreds of requests at once. */
 enum { READS = 50, WRITES = 20, SERVICE_CALLS = 5000 };
 
+struct node_route {
+    const struct route *row;
+    uint16_t group;          /* index of the route's domain (feature folder) */
+    struct rate_limit limit; /* default limit, for routes that declare no limit */
+};
+
 struct route_node {
     struct str literal;
     const struct path_resolver *resolver; /* the resolver if the segment is a parameter, otherwise
@@ -26,9 +32,7 @@ struct route_node {
     struct route_node *parameters; /* child nodes that are parameters; parameters with a prefix come
                                     * first */
     struct route_node *next;
-    const struct route *routes[HTTP_METHODS];
-    uint16_t groups[HTTP_METHODS];          /* index of the route's domain (feature folder) */
-    struct rate_limit limits[HTTP_METHODS]; /* default limits, for routes that declare no limit */
+    struct node_route *routes[HTTP_METHODS]; /* NULL if the path has no route for the method */
 };
 
 struct router {
@@ -165,9 +169,10 @@ static void router_add_route(struct router *router, const struct route *r, uint1
         abort_on_bad_route(r, "the route is declared twice");
     if (!r->handle || !r->name || !r->doc || !(r->auth || r->service))
         abort_on_bad_route(r, "needs a handler, a name, a doc and an auth");
-    n->routes[r->method] = r;
-    n->groups[r->method] = group;
-    n->limits[r->method] = (struct rate_limit){
+    struct node_route *route = n->routes[r->method] = mem_new(sizeof *route);
+    route->row = r;
+    route->group = group;
+    route->limit = (struct rate_limit){
         .name = r->name,
         .count = r->service              ? SERVICE_CALLS
                  : r->method == HTTP_GET ? READS
@@ -193,6 +198,8 @@ static void free_child_route_nodes(struct route_node *n)
 {
     free_route_node_list(n->children);
     free_route_node_list(n->parameters);
+    for (int m = 0; m < HTTP_METHODS; m++)
+        mem_free(n->routes[m]);
 }
 
 static void free_route_node_list(struct route_node *list)
@@ -333,11 +340,11 @@ void router_match_request(const struct router *r, struct arena *arena, enum http
     }
     ret->allowed = add_head_and_options_methods(ret->allowed);
     if (n) {
-        enum http_method row = method == HTTP_HEAD ? HTTP_GET : method;
+        const struct node_route *route = n->routes[method == HTTP_HEAD ? HTTP_GET : method];
 
-        ret->route = n->routes[row];
-        ret->group = n->groups[row];
-        ret->limit = ret->route->limit ? ret->route->limit : &n->limits[row];
+        ret->route = route->row;
+        ret->group = route->group;
+        ret->limit = route->row->limit ? route->row->limit : &route->limit;
     } else if (method != HTTP_OPTIONS) {
         ret->error = ERR_METHOD_NOT_ALLOWED;
     }
@@ -355,7 +362,7 @@ const struct route *router_find_route(const struct router *r, enum http_method m
     const struct route_node *n = ok ? find_route_node_with_me_fallback(r, &path, method, &m) : NULL;
 
     arena_free(arena);
-    return n ? n->routes[method == HTTP_HEAD ? HTTP_GET : method] : NULL;
+    return n ? n->routes[method == HTTP_HEAD ? HTTP_GET : method]->row : NULL;
 }
 
 int route_get_success_status(const struct route *r)

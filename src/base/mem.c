@@ -29,6 +29,13 @@ void mem_configure_malloc(unsigned loops)
 #endif
 }
 
+void mem_release_free_pages(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 void *mem_new(size_t size)
 {
     void *p = calloc(1, size ? size : 1);

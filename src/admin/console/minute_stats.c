@@ -11,8 +11,9 @@ struct minute_stats {
     bool begun;                                         /* whether there is a previous sample */
     struct minute_stats_sample last;                    /* owns its array of counts */
     struct one_minute_stats minutes[STATS_MINUTES + 1]; /* the last element is the current minute */
-    uint32_t *counts;                                   /* memory for the counts of all minutes */
-    size_t added;                                       /* number of minutes added in total */
+    uint32_t *counts[STATS_MINUTES + 1]; /* counts of minutes with calls; allocated at first use */
+    uint32_t *zeros;                     /* counts of minutes without calls */
+    size_t added;                        /* number of minutes added in total */
 };
 
 struct minute_stats *minute_stats_new(size_t groups, size_t durations)
@@ -21,7 +22,7 @@ struct minute_stats *minute_stats_new(size_t groups, size_t durations)
 
     f->cells = groups * durations;
     f->last.counts = mem_new(f->cells * sizeof *f->last.counts);
-    f->counts = mem_new((STATS_MINUTES + 1) * f->cells * sizeof *f->counts);
+    f->zeros = mem_new(f->cells * sizeof *f->zeros);
     return f;
 }
 
@@ -30,8 +31,25 @@ void minute_stats_free(struct minute_stats *f)
     if (!f)
         return;
     mem_free(f->last.counts);
-    mem_free(f->counts);
+    mem_free(f->zeros);
+    for (size_t i = 0; i < COUNT_OF(f->counts); i++)
+        mem_free(f->counts[i]);
     mem_free(f);
+}
+
+/* Returns how many calls there were since the last sample, per domain and bucket. */
+static const uint32_t *minute_stats_subtract_counts(struct minute_stats *f, const uint64_t *now,
+                                                    size_t slot)
+{
+    const uint64_t *last = f->last.counts;
+
+    if (memcmp(now, last, f->cells * sizeof *now) == 0)
+        return f->zeros;
+    if (!f->counts[slot])
+        f->counts[slot] = mem_new(f->cells * sizeof *f->counts[slot]);
+    for (size_t i = 0; i < f->cells; i++)
+        f->counts[slot][i] = (uint32_t)(now[i] - last[i]);
+    return f->counts[slot];
 }
 
 /* Stores the difference between the last sample and now as the statistics of one minute. */
@@ -39,10 +57,7 @@ static void minute_stats_store_difference(struct minute_stats *f,
                                           const struct minute_stats_sample *now, size_t slot)
 {
     const struct minute_stats_sample *last = &f->last;
-    uint32_t *counts = f->counts + slot * f->cells;
 
-    for (size_t i = 0; i < f->cells; i++)
-        counts[i] = (uint32_t)(now->counts[i] - last->counts[i]);
     f->minutes[slot] = (struct one_minute_stats){
         .at_us = last->at_us,
         .ns = now->mono_ns - last->mono_ns,
@@ -55,7 +70,7 @@ static void minute_stats_store_difference(struct minute_stats *f,
         .connections = now->connections,
         .memory_bytes = now->memory_bytes,
         .longest_iteration_ns = now->longest_iteration_ns,
-        .counts = counts,
+        .counts = minute_stats_subtract_counts(f, now->counts, slot),
     };
 }
 

@@ -26,7 +26,7 @@ struct rate_limit_counter {
 struct rate_limit_shard {
     pthread_mutex_t lock;
     unsigned since_sweep;
-    struct rate_limit_counter *buckets[LIMIT_BUCKETS];
+    struct rate_limit_counter **buckets; /* LIMIT_BUCKETS lists; NULL before the first counter */
     struct rate_limit_counter *due;
 };
 

@@ -43,8 +43,9 @@ void rate_limit_counters_free(struct rate_limit_counters *l)
     if (!l)
         return;
     for (int i = 0; i < LIMIT_SHARDS; i++) {
-        for (int b = 0; b < LIMIT_BUCKETS; b++)
+        for (int b = 0; l->shards[i].buckets && b < LIMIT_BUCKETS; b++)
             free_rate_limit_counters(l->shards[i].buckets[b]);
+        mem_free(l->shards[i].buckets);
         pthread_mutex_destroy(&l->shards[i].lock);
     }
     mem_free(l);
@@ -78,6 +79,8 @@ struct rate_limit_counter *find_or_create_rate_limit_counter(struct rate_limit_s
                                                              uint64_t limit, uint64_t major,
                                                              int64_t now)
 {
+    if (!s->buckets)
+        s->buckets = mem_new(LIMIT_BUCKETS * sizeof *s->buckets);
     struct rate_limit_counter **bucket = &s->buckets[hash / LIMIT_SHARDS % LIMIT_BUCKETS];
 
     for (struct rate_limit_counter *c = *bucket; c; c = c->next)

@@ -23,6 +23,7 @@ void server_loop_free(struct server_loop *h)
     buf_clear(&h->buffers.plain);
     buf_clear(&h->buffers.cipher);
     buf_clear(&h->buffers.pieces);
+    mem_free(h->buffers.bytes);
     body_budget_unref(h->budget);
     mem_free(h);
 }
@@ -54,6 +55,7 @@ static struct server_loop *server_loop_new(struct http_server *s, struct loop *l
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
     buf_init(&h->buffers.pieces, SIZE_MAX / 2);
+    h->buffers.bytes = mem_resize(NULL, READ_BUFFER_BYTES);
     return h;
 }
 

@@ -90,7 +90,7 @@ struct server_io_buffers {
     struct buf out;           /* responses of the current connection */
     struct buf plain, cipher; /* decrypted input; TLS output */
     struct buf pieces;        /* decoded chunks of a body; or the body of an error response */
-    char bytes[READ_BUFFER_BYTES];
+    char *bytes; /* READ_BUFFER_BYTES; not zeroed, so that pages without input take no memory */
 };
 
 /* Preformatted headers that all responses share. */

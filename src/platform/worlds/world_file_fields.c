@@ -87,7 +87,7 @@ static void add_field_to_object_schema(struct world_file_format *f, struct world
 
     *field = (struct field){
         .name = str_of(part->name),
-        .offset = o->schema.size,
+        .offset = (uint32_t)o->schema.size,
         .member = kind == KIND_ARRAY    ? MEMBER_OPT_LIST
                   : kind == KIND_OBJECT ? MEMBER_OPT_OBJECT
                                         : MEMBER_OPT_STR,

@@ -48,7 +48,7 @@ static enum err open_checkpoint_connection(struct sqlite *q)
 
     if (c->conn)
         return OK;
-    enum err e = sqlite_conn_open(q->path, &c->conn);
+    enum err e = sqlite_conn_open_for_checkpoints(q->path, &c->conn);
     if (!e && !q->has_no_syncs)
         sqlite_conn_enable_write_pacing(c->conn);
     else if (!e && sqlite_conn_run(c->conn, "pragma synchronous = off") != SQLITE_OK)

@@ -159,6 +159,8 @@ static const char settings[] = "pragma journal_mode = wal;"
                                "pragma synchronous = full;"
                                "pragma foreign_keys = on;"
                                "pragma temp_store = memory;";
+/* Opens the WAL, but does not parse the schema. */
+static const char checkpoint_settings[] = "pragma schema_version;";
 static const char read_only_settings[] = "pragma temp_store = memory;"
                                          "select count(*) from sqlite_schema;";
 
@@ -166,6 +168,9 @@ static void configure_sqlite_library(void)
 {
     /* Disable memory statistics, because they need a lock that all threads share. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    /* Allocate pages of the page cache one by one: SQLite would allocate the first 20 (87 KB) of
+     * each connection at once, and write to all of them. */
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
 /* --- read-only file systems ------------------------------------------------------------ */
@@ -194,7 +199,7 @@ static int open_database_read_only(const char *path, sqlite3 **ret)
     return sqlite3_open_v2(uri, ret, FLAGS, NULL);
 }
 
-enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
+static enum err open_connection(const char *path, const char *pragmas, struct sqlite_conn **ret)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static _Atomic uint64_t opened;
@@ -210,7 +215,7 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
                          : sqlite3_open_v2(path, &c->db, flags, NULL);
     if (code != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_TIMEOUT_MS) != SQLITE_OK ||
         !sqlite_register_query_dependency_callback(c) ||
-        sqlite3_exec(c->db, read_only ? read_only_settings : settings, NULL, NULL, NULL) !=
+        sqlite3_exec(c->db, read_only ? read_only_settings : pragmas, NULL, NULL, NULL) !=
             SQLITE_OK) {
         log_error("store: cannot open the database '%s': %s", path, sqlite3_errmsg(c->db));
         if (is_corruption_code(sqlite3_errcode(c->db)))
@@ -218,8 +223,20 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
         sqlite_conn_close(c);
         return ERR_UNAVAILABLE;
     }
+    /* The schema is parsed: release the pages that contain it (100 KB). */
+    sqlite3_db_release_memory(c->db);
     *ret = c;
     return OK;
+}
+
+enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
+{
+    return open_connection(path, settings, ret);
+}
+
+enum err sqlite_conn_open_for_checkpoints(const char *path, struct sqlite_conn **ret)
+{
+    return open_connection(path, checkpoint_settings, ret);
 }
 
 void sqlite_conn_close(struct sqlite_conn *c)

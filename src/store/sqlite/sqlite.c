@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,6 +63,23 @@ enum err sqlite_open_read_connection(const char *path, struct sqlite_conn **ret)
     return sqlite_conn_run(*ret, "pragma cache_size = -16384") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }
 
+/* Takes over the connection that the start has used for reads without a loop, so that the loop need
+ * not parse the schema again. Returns NULL if there is none or if it is in use. */
+static struct sqlite_conn *take_over_tool_connection(struct sqlite *q)
+{
+    if (pthread_mutex_trylock(&q->tool_lock) != 0)
+        return NULL;
+    struct sqlite_conn *c = q->tool;
+
+    q->tool = NULL;
+    q->closes_tool = true;
+    pthread_mutex_unlock(&q->tool_lock);
+    /* If the schema has changed, parse it now: that can exceed the time limit of a read. */
+    if (c)
+        sqlite_conn_run(c, "select 1 from sqlite_schema limit 0");
+    return c;
+}
+
 static enum err get_read_connection_of_loop(struct sqlite *q, struct loop *loop,
                                             struct sqlite_conn **ret)
 {
@@ -72,7 +88,9 @@ static enum err get_read_connection_of_loop(struct sqlite *q, struct loop *loop,
 
     assert(i < q->reader_count);
     if (!q->readers[i]) {
-        e = sqlite_open_read_connection(q->path, &q->readers[i]);
+        q->readers[i] = take_over_tool_connection(q);
+        if (!q->readers[i])
+            e = sqlite_open_read_connection(q->path, &q->readers[i]);
         if (!e && q->background_readers[0].has_thread)
             sqlite_set_loop_read_time_limit(q->readers[i]);
         if (!e && q->has_thread)
@@ -128,6 +146,10 @@ static void read_with_tool_connection(struct store *s, struct work_item *w)
 
     pthread_mutex_lock(&q->tool_lock);
     enum err e = sqlite_run_read_in_own_snapshot(s, w, &q->tool);
+    if (q->closes_tool) {
+        sqlite_conn_close(q->tool);
+        q->tool = NULL;
+    }
     pthread_mutex_unlock(&q->tool_lock);
     work_item_call_callbacks(s, w, e);
 }
@@ -208,13 +230,6 @@ static enum err require_database_file(const struct sqlite *q)
     return ERR_UNAVAILABLE;
 }
 
-/* Returns about 2 MB of cached pages to the system, which the migrations of a new database used. */
-static void release_pages_of_migrations(struct sqlite_conn *writer)
-{
-    sqlite3_db_release_memory(writer->db);
-    malloc_trim(0);
-}
-
 /* Opens the store as the only process that writes: locks the folder and applies migrations. */
 static enum err open_database_for_writing(struct sqlite *q, const struct store_options *o)
 {
@@ -234,7 +249,8 @@ static enum err open_database_for_writing(struct sqlite *q, const struct store_o
     if (!e)
         e = migrations_apply(&q->store, o->as_is, sqlite_run_work_item_alone);
     if (!e)
-        release_pages_of_migrations(q->writer);
+        /* Free about 2 MB of cached pages, which the migrations of a new database used. */
+        sqlite3_db_release_memory(q->writer->db);
     if (!e)
         e = sqlite_install_row_version_hooks(q);
     if (!e) {

@@ -133,8 +133,10 @@ void wal_write_buffer_begin(struct sqlite_conn *c)
         !file || !file->pMethods ||
         !replace_file_methods(&methods, file, install_wal_buffer_methods))
         return;
-    thread_buffer = mem_new(sizeof *thread_buffer);
+    /* Do not zero the bytes: a page that no commit needs takes no memory. */
+    thread_buffer = mem_resize(NULL, sizeof *thread_buffer);
     thread_buffer->file = file;
+    thread_buffer->count = 0;
 }
 
 /* Removes the write buffer. Bytes that are still in the buffer belong to no commit. */

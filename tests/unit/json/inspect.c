@@ -197,7 +197,7 @@ static void schema_with_more_than_63_fields_is_a_fault(void **state)
         fields[i] = (struct field){ .name = str_printf(arena, "f%zu", i),
                                     .type = &number,
                                     .member = MEMBER_INT,
-                                    .offset = i * 8 };
+                                    .offset = (uint32_t)(i * 8) };
     assert_string_equal(schema_fault(&schema, arena), "S has more than 63 fields");
     fields[63] = (struct field){ 0 };
     assert_null(schema_fault(&schema, arena));

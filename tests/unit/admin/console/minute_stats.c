@@ -74,6 +74,25 @@ static void minute_statistics_retain_only_the_last_hour(void **state)
     minute_stats_free(f);
 }
 
+static void a_minute_without_calls_has_no_counts_of_an_earlier_minute(void **state)
+{
+    struct minute_stats *f = minute_stats_new(GROUPS, KINDS);
+    struct one_minute_stats minutes[STATS_MINUTES + 1];
+    uint64_t counts[GROUPS * KINDS] = { 0 };
+    struct minute_stats_sample s;
+
+    (void)state;
+    for (int64_t minute = 0; minute <= 2 * STATS_MINUTES; minute++) {
+        counts[1] += minute <= STATS_MINUTES; /* calls during the first hour only */
+        s = sample_at(minute, counts);
+        minute_stats_add_sample(f, &s);
+    }
+    assert_int_equal(minute_stats_read(f, &s, minutes), STATS_MINUTES + 1);
+    for (int i = 0; i <= STATS_MINUTES; i++)
+        assert_int_equal(minutes[i].counts[1], 0);
+    minute_stats_free(f);
+}
+
 static void quantile_returns_the_upper_bound_of_its_bucket(void **state)
 {
     (void)state;
@@ -89,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(minute_statistics_are_differences_of_two_samples),
         cmocka_unit_test(minute_statistics_retain_only_the_last_hour),
+        cmocka_unit_test(a_minute_without_calls_has_no_counts_of_an_earlier_minute),
         cmocka_unit_test(quantile_returns_the_upper_bound_of_its_bucket),
     };
 

@@ -172,6 +172,23 @@ static void repeated_query_is_answered_from_the_cache(void **state)
     assert_string_equal(none.answer, "");
 }
 
+static void first_loop_takes_over_the_connection_of_reads_without_a_loop(void **state)
+{
+    const struct sqlite *q = (struct sqlite *)asked;
+    struct question name = name_of(1);
+
+    (void)state;
+    assert_int_equal(store_number(asked, "select count(*) from guild_like"), 2);
+    const struct sqlite_conn *first = q->tool;
+    assert_non_null(first);
+    change("create table later_like (id integer)"); /* the loop must parse the schema again */
+    run_cached_query(&name);
+    assert_string_equal(name.answer, "one;");
+    assert_ptr_equal(q->readers[0], first);
+    assert_int_equal(store_number(asked, "select count(*) from part_like"), 3);
+    assert_null(q->tool); /* closed after the read */
+}
+
 static void change_of_a_read_column_invalidates_the_cached_query(void **state)
 {
     struct question q = name_of(1);
@@ -727,6 +744,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         asking_test(repeated_query_is_answered_from_the_cache),
+        asking_test(first_loop_takes_over_the_connection_of_reads_without_a_loop),
         asking_test(change_of_a_read_column_invalidates_the_cached_query),
         asking_test(change_of_other_columns_keeps_the_cached_query),
         asking_test(cascades_and_triggers_invalidate_cached_queries),
