@@ -7,6 +7,10 @@
 #include "base/arena.h"
 #include "base/mem.h"
 
+/* Most texts are shorter, and malloc of glibc has a free list per thread for blocks of this size.
+ */
+enum { FIRST_CAPACITY = 1024 };
+
 void buf_init(struct buf *b, size_t max)
 {
     *b = (struct buf){ .max = max };
@@ -36,7 +40,7 @@ char *buf_reserve_and_grow(struct buf *b, size_t n)
         return NULL;
     }
 
-    size_t cap = b->cap < 128 ? 256 : b->cap * 2;
+    size_t cap = b->cap ? b->cap * 2 : FIRST_CAPACITY;
     if (cap < b->n + n)
         cap = b->n + n;
     if (cap > b->max)

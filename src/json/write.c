@@ -21,12 +21,31 @@ static char *reserve_space_for_value(struct json_writer *j, size_t n)
     return at;
 }
 
+/* Copies a text. Most names and values are short; for these, a call of memcpy would take longer
+ * than the copy. */
+static inline void copy_text(char *to, const char *from, size_t n)
+{
+    if (n > 16) {
+        memcpy(to, from, n);
+    } else if (n >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + n - 8, from + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + n - 4, from + n - 4, 4);
+    } else if (n) {
+        to[0] = from[0];
+        to[n / 2] = from[n / 2];
+        to[n - 1] = from[n - 1];
+    }
+}
+
 static void append_encoded_value(struct json_writer *j, const char *p, size_t n)
 {
     char *at = reserve_space_for_value(j, n);
 
     if (at)
-        memcpy(at, p, n);
+        copy_text(at, p, n);
 }
 
 static void append_opening_bracket(struct json_writer *j, char bracket)
@@ -69,7 +88,7 @@ void json_write_key(struct json_writer *j, struct str name)
     if (!at)
         return;
     *at++ = '"';
-    memcpy(at, name.p, name.n);
+    copy_text(at, name.p, name.n);
     memcpy(at + name.n, "\":", 2);
 }
 
@@ -201,8 +220,7 @@ void json_write_text(struct json_writer *j, struct str s)
     if (!at)
         return;
     *at++ = '"';
-    if (plain)
-        memcpy(at, s.p, plain);
+    copy_text(at, s.p, plain);
     at = write_escaped_string(at + plain, rest);
     *at = '"';
 }

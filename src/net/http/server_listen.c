@@ -64,14 +64,19 @@ enum err check_port_is_free(const char *host, int port)
     return OK;
 }
 
+static int get_port_of_address(const struct sockaddr_storage *a)
+{
+    return ntohs(a->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)a)->sin6_port
+                                          : ((const struct sockaddr_in *)a)->sin_port);
+}
+
 static int get_local_port_of_socket(int fd)
 {
     struct sockaddr_storage got = { 0 };
     socklen_t n = sizeof got;
 
     getsockname(fd, (struct sockaddr *)&got, &n);
-    return ntohs(got.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&got)->sin6_port
-                                           : ((struct sockaddr_in *)&got)->sin_port);
+    return get_port_of_address(&got);
 }
 
 int open_listening_socket(const char *host, int port, int *ret_port)
@@ -128,8 +133,10 @@ void http_connection_append_local_host(const struct http_connection *c, struct b
     struct str host = str_slice(text, ip_address_format(&a, text));
     bool colons = memchr(host.p, ':', host.n) != NULL;
 
-    buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p,
-               get_local_port_of_socket(fd));
+    buf_add_str(out, colons ? STR("[") : STR(""));
+    buf_add_str(out, host);
+    buf_add_str(out, colons ? STR("]:") : STR(":"));
+    buf_add_u64(out, (uint64_t)get_port_of_address(&local_address));
 }
 
 void websocket_append_local_host(const struct websocket *ws, struct buf *out)

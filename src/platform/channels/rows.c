@@ -196,12 +196,14 @@ enum err user_private_channels_list_page(struct tx *tx, snowflake user_id, snowf
 static const char FIND_CHANNEL[] =
     "select " CHANNEL_COLUMNS " from channels where id = $1 and type >= 0";
 
-/* FIND_CHANNEL as two queries. The first selects columns that rarely change, so the query cache can
- * hold its result; the second selects columns that every message changes. */
+/* FIND_CHANNEL as two queries, for a store without concurrent writers: channel_tails is empty. The
+ * first selects columns that rarely change, so the query cache can hold its result; the second
+ * selects columns that every message changes. */
 static const char FIND_STABLE_COLUMNS[] =
     "select " COLUMNS_WITH("0", "0", COUNTED) " from channels where id = $1 and type >= 0";
 static const char FIND_CHANGING_COLUMNS[] =
-    "select " LAST_MESSAGE ", " MESSAGE_COUNT " from channels where id = $1";
+    "select last_message_id, case when type between 10 and 12 then thread_message_count else 0 end "
+    "from channels where id = $1";
 
 static enum err find_channel_in_two_queries(struct tx *tx, snowflake id, struct rows *ret,
                                             bool *ret_found)

@@ -30,6 +30,8 @@ static struct str encode_id_list(struct tx *tx, const struct list *ids)
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
 
+    if (!ids->count)
+        return STR("[]"); /* most messages mention nobody */
     buf_init(&out, 64 * 1024);
     schema_encode(&j, &type_ids, ids);
     return buf_move_to_arena(&out, tx_arena(tx));
