@@ -31,20 +31,6 @@ int str_cmp(struct str a, struct str b)
     return c ? c : (a.n > b.n) - (a.n < b.n);
 }
 
-struct str str_cut(struct str *s, char sep)
-{
-    const char *at = s->n ? memchr(s->p, sep, s->n) : NULL;
-    struct str front = *s;
-
-    if (at) {
-        front.n = (size_t)(at - s->p);
-        *s = str_skip_bytes(*s, front.n + 1);
-    } else {
-        *s = str_skip_bytes(*s, s->n);
-    }
-    return front;
-}
-
 struct str str_skip_spaces(struct str s)
 {
     while (s.n && s.p[0] == ' ')

@@ -69,7 +69,19 @@ int str_cmp(struct str a, struct str b);
 
 /* Splits s at the first `sep`: returns the text before the separator and sets *s to the text after
  * it. If there is no separator, returns the whole text and leaves *s empty. */
-struct str str_cut(struct str *s, char sep);
+static inline struct str str_cut(struct str *s, char sep)
+{
+    const char *at = s->n ? memchr(s->p, sep, s->n) : NULL;
+    struct str front = *s;
+
+    if (at) {
+        front.n = (size_t)(at - s->p);
+        *s = str_skip_bytes(*s, front.n + 1);
+    } else {
+        *s = str_skip_bytes(*s, s->n);
+    }
+    return front;
+}
 
 /* Removes ASCII spaces and tabs at both ends. */
 struct str str_trim(struct str s);

@@ -8,7 +8,7 @@
 #include "json/scan.h"
 
 /* Reserves n bytes for a value. Before that, writes a comma if one is needed. */
-static char *reserve_space_for_value(struct json_writer *j, size_t n)
+static inline char *reserve_space_for_value(struct json_writer *j, size_t n)
 {
     char *at = buf_reserve(j->out, n + j->comma);
 
