@@ -223,7 +223,7 @@ static enum err open_connection(const char *path, const char *pragmas, struct sq
         sqlite_conn_close(c);
         return ERR_UNAVAILABLE;
     }
-    /* The schema is parsed: release the pages that contain it (100 KB). */
+    /* Release the pages of the schema, if it was parsed (100 KB). */
     sqlite3_db_release_memory(c->db);
     *ret = c;
     return OK;

@@ -72,7 +72,6 @@ static struct sqlite_conn *take_over_tool_connection(struct sqlite *q)
     struct sqlite_conn *c = q->tool;
 
     q->tool = NULL;
-    q->closes_tool = true;
     pthread_mutex_unlock(&q->tool_lock);
     /* If the schema has changed, parse it now: that can exceed the time limit of a read. */
     if (c)
@@ -146,10 +145,6 @@ static void read_with_tool_connection(struct store *s, struct work_item *w)
 
     pthread_mutex_lock(&q->tool_lock);
     enum err e = sqlite_run_read_in_own_snapshot(s, w, &q->tool);
-    if (q->closes_tool) {
-        sqlite_conn_close(q->tool);
-        q->tool = NULL;
-    }
     pthread_mutex_unlock(&q->tool_lock);
     work_item_call_callbacks(s, w, e);
 }

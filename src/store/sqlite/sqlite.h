@@ -208,12 +208,9 @@ struct sqlite {
     struct sqlite_conn **readers; /* read connections, indexed by loop_get_index; each loop opens
                                    * its own */
     unsigned reader_count;
-    pthread_mutex_t tool_lock; /* serializes reads of tools, which call
-                                * store_run_transaction_and_wait without a loop */
-    struct sqlite_conn *tool;  /* used by the start, until the first loop takes it over */
-    /* Whether reads without a loop close their connection. Set when loops have begun to read: then
-     * such reads are rare, and a connection takes 270 KB. Opening one takes 2 to 7 ms. */
-    bool closes_tool;
+    pthread_mutex_t tool_lock;    /* serializes reads of tools, which call
+                                   * store_run_transaction_and_wait without a loop */
+    struct sqlite_conn *tool;     /* the first loop takes over the one that the start has used */
     struct fair_queue long_reads; /* reads that may take long */
     struct background_reader {
         struct sqlite *engine;
