@@ -1,8 +1,8 @@
 /* import.h - imports an archive as small world files.
  *
- * load.c divides the lines of the archive into parts, converts them to world files, and imports
- * each part in one transaction: in this process, or through the control socket of a running server
- * (running_server.c). */
+ * load.c and import_messages.c divide the lines of the archive into parts and convert them to world
+ * files. import_entries.c imports each part in one transaction: in this process, or through the
+ * control socket of a running server (running_server.c). */
 #ifndef TOOLS_COPY_IMPORT_IMPORT_H
 #define TOOLS_COPY_IMPORT_IMPORT_H
 
