@@ -20,8 +20,8 @@
  * with this number, 70 MB and 62 MB. While the server has clients, malloc_trim is not used, because
  * it would lock an arena for 20 ms. */
 void mem_configure_malloc(unsigned loops);
-/* Returns the pages of freed memory to the kernel. For the end of the start, when the heap is
- * small: takes less than 1 ms. */
+/* Returns the pages of freed memory to the kernel. For the start, before the server has clients:
+ * takes about 1 ms with the heap of a new process. */
 void mem_release_free_pages(void);
 
 /* Returns zeroed memory. */

@@ -336,6 +336,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     api_start(g->api, g->loops);
     workbench_start(g->workbench, g->api, g->loops);
     e = voice_start(g->api, g->loops, &g->voice);
+    mem_release_free_pages();
     if (!e)
         e = start_main_listener(g, port);
     if (!e)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "admin/control/control.h"
 #include "server/guildhall.h"
 #include "tools/version.h"
@@ -161,7 +160,6 @@ static int run_server_until_signal(struct served_instance *s,
         print_first_account_help(g, config);
     fflush(stdout);
     systemd_notify_state("READY=1");
-    mem_release_free_pages();
 
     int sig = wait_for_stop_signal(s, g);
     log_info("the server is stopping: %s", sig == SIGINT    ? "interrupted"
