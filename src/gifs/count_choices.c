@@ -169,8 +169,6 @@ static enum err record_users_of_search_term(struct call *call, int64_t term,
                                             int64_t *third_at)
 {
     int64_t changed, new_users = 0;
-    struct rows row;
-    bool found = false;
     enum err e = OK;
 
     for (size_t i = 0; i < count && !e; i++) {
@@ -181,9 +179,7 @@ static enum err record_users_of_search_term(struct call *call, int64_t term,
     }
     if (e || !new_users)
         return e;
-    e = tx_one(call->tx, THIRD_USER, BIND(v_int(term)), &row, &found);
-    *third_at = !e && found ? row_int(&row, 0) : 0;
-    return e;
+    return tx_read_int(call->tx, THIRD_USER, BIND(v_int(term)), third_at);
 }
 
 static enum err count_selections_of_gifs_for_term(struct call *call, int64_t term,

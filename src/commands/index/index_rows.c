@@ -184,13 +184,11 @@ enum err read_command_index_version(struct tx *tx, snowflake version_key,
                                     snowflake *ret)
 {
     const struct command_index_application *a = applications->items;
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, OWN_VERSION, BIND(v_id(version_key)), &row, &found);
+    enum err e = tx_read_id(tx, OWN_VERSION, BIND(v_id(version_key)), ret_own);
 
     if (e)
         return e;
-    *ret = *ret_own = found ? row_id(&row, 0) : 0;
+    *ret = *ret_own;
     for (size_t i = 0; i < applications->count; i++)
         if (a[i].version > *ret)
             *ret = a[i].version;

@@ -206,15 +206,14 @@ static enum err insert_bot_role(struct tx *tx, const struct app_installation *in
 static enum err insert_or_update_bot_role(struct tx *tx, const struct app_installation *in,
                                           struct app_installation_result *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_BOT_ROLE, BIND(v_id(in->guild_id), v_id(in->application->bot_id)),
-                        &row, &found);
+    snowflake role;
+    enum err e = tx_read_id(tx, FIND_BOT_ROLE,
+                            BIND(v_id(in->guild_id), v_id(in->application->bot_id)), &role);
 
     if (e)
         return e;
-    if (found)
-        return update_bot_role(tx, in, row_id(&row, 0), ret);
+    if (role)
+        return update_bot_role(tx, in, role, ret);
     return in->permissions ? insert_bot_role(tx, in, ret) : OK;
 }
 

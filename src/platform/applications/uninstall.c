@@ -113,13 +113,10 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
 static enum err delete_app_integration(struct call *call, snowflake guild_id,
                                        snowflake application_id, snowflake *ret)
 {
-    struct rows row;
-    bool found;
+    enum err e =
+        tx_read_id(call->tx, FIND_INTEGRATION, BIND(v_id(guild_id), v_id(application_id)), ret);
 
-    enum err e = tx_one(call->tx, FIND_INTEGRATION, BIND(v_id(guild_id), v_id(application_id)),
-                        &row, &found);
-    *ret = e || !found ? 0 : row_id(&row, 0);
-    if (!*ret)
+    if (e || !*ret)
         return e;
     integration_emit_deleted(call, guild_id, *ret, application_id);
     return tx_exec(call->tx, DELETE_INTEGRATION, BIND(v_id(*ret)), NULL);

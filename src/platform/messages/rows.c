@@ -346,15 +346,8 @@ static const char FIND_NONCE[] =
 enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
                                struct str nonce, snowflake since, snowflake *ret)
 {
-    struct rows row;
-    bool found = false;
-    enum err e =
-        tx_one(tx, FIND_NONCE, BIND(v_id(author), v_id(since), v_id(channel_id), v_text(nonce)),
-               &row, &found);
-
-    if (!e)
-        *ret = found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, FIND_NONCE,
+                      BIND(v_id(author), v_id(since), v_id(channel_id), v_text(nonce)), ret);
 }
 
 static struct value bind_precomputed_json(struct tx *tx, const struct message *m)

@@ -76,13 +76,8 @@ enum err read_state_increment_version(struct tx *tx, snowflake user_id, int64_t 
 
 enum err read_state_read_version(struct tx *tx, snowflake user_id, int64_t *ret)
 {
-    struct rows row;
-    bool found = false;
-    enum err e = tx_one(tx, "select version from read_versions where user_id = $1",
-                        BIND(v_id(user_id)), &row, &found);
-
-    *ret = !e && found ? row_int(&row, 0) : 0;
-    return e;
+    return tx_read_int(tx, "select version from read_versions where user_id = $1",
+                       BIND(v_id(user_id)), ret);
 }
 
 static const char READ_STATES[] =

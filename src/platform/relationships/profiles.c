@@ -199,17 +199,13 @@ static const char APPLICATION_OF_BOT[] =
 static enum err add_bot_application(struct call *call, struct profile *p)
 {
     struct profile_application *app = arena_alloc(call->arena, sizeof *app);
-    struct rows row;
-    bool found;
 
     if (!p->user->bot.value)
         return OK;
-    enum err e = tx_one(call->tx, APPLICATION_OF_BOT, BIND(v_id(p->user->id)), &row, &found);
-    if (e || !found)
-        return e;
-    app->id = row_id(&row, 0);
-    p->application = app;
-    return OK;
+    enum err e = tx_read_id(call->tx, APPLICATION_OF_BOT, BIND(v_id(p->user->id)), &app->id);
+    if (!e && app->id)
+        p->application = app;
+    return e;
 }
 
 static enum err add_restricted_profile_fields(struct call *call, struct profile_details *about,

@@ -55,12 +55,7 @@ static const char FIND_OF_REPORTER[] =
 enum err report_find_of_reporter(struct tx *tx, snowflake reporter, snowflake message,
                                  snowflake *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_OF_REPORTER, BIND(v_id(reporter), v_id(message)), &row, &found);
-
-    *ret = !e && found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, FIND_OF_REPORTER, BIND(v_id(reporter), v_id(message)), ret);
 }
 
 static const char ADD_REPORT[] =

@@ -162,11 +162,5 @@ static const char FIND_INVITATION[] =
 enum err team_find_by_invitation(struct tx *tx, snowflake user_id, struct str digest,
                                  snowflake *ret_team)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_INVITATION, BIND(v_id(user_id), v_bytes(digest)), &row, &found);
-
-    if (!e)
-        *ret_team = found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, FIND_INVITATION, BIND(v_id(user_id), v_bytes(digest)), ret_team);
 }

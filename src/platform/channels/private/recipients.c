@@ -205,13 +205,7 @@ static const char ADD_DIRECT[] =
 
 enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, FIND_DIRECT, BIND(v_id(a < b ? a : b), v_id(a < b ? b : a)), &row, &found);
-
-    *ret = !e && found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, FIND_DIRECT, BIND(v_id(a < b ? a : b), v_id(a < b ? b : a)), ret);
 }
 
 enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed)
