@@ -48,6 +48,12 @@ enum err tx_read_first_sql(struct tx *tx, struct sql sql, const struct value *va
                            void (*read)(const struct rows *r, void *ret), void *ret,
                            enum err missing);
 
+/* Reads the first row of a query into *ret, and sets *ret_found to whether there is one. */
+#define tx_find_first(tx, sql, ...) tx_find_first_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_find_first_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                           void (*read)(const struct rows *r, void *ret), void *ret,
+                           bool *ret_found);
+
 /* Encode and decode a database column that contains up to 4 MiB of JSON. If the JSON is longer,
  * encoding marks the arena as incomplete (arena_record_lost_data). If the text is not valid JSON of
  * the type, decoding returns NULL. */

@@ -28,12 +28,8 @@ enum err application_skus_list(struct tx *tx, snowflake application_id, struct l
 
 enum err sku_find(struct tx *tx, snowflake id, struct sku *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(tx, SKU_COLUMNS "id = $1", BIND(v_id(id)), ERR_UNKNOWN_SKU, &row);
-
-    if (!e)
-        sku_from_row(&row, ret);
-    return e;
+    return tx_read_first(tx, SKU_COLUMNS "id = $1", BIND(v_id(id)), sku_from_row, ret,
+                         ERR_UNKNOWN_SKU);
 }
 
 /* --- entitlements --------------------------------------------------------------------- */
@@ -70,14 +66,9 @@ static void entitlement_from_row(const struct rows *r, void *ret)
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(
+    return tx_read_first(
         tx, ENTITLEMENT_COLUMNS "where id = $1 and application_id = $2 and deleted_at is null",
-        BIND(v_id(id), v_id(application_id)), ERR_UNKNOWN_ENTITLEMENT, &row);
-
-    if (!e)
-        entitlement_from_row(&row, ret);
-    return e;
+        BIND(v_id(id), v_id(application_id)), entitlement_from_row, ret, ERR_UNKNOWN_ENTITLEMENT);
 }
 
 /* --- pages of entitlements ------------------------------------------------------------ */
@@ -224,13 +215,8 @@ enum err subscription_entitlements_list(struct tx *tx, snowflake sku_id, snowfla
 enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflake id,
                                        bool *ret_found, struct entitlement *ret)
 {
-    struct rows row;
-    enum err e = tx_one(tx, ENTITLEMENT_COLUMNS "where id = $1 and sku_id = $2 and sku_type = 5",
-                        BIND(v_id(id), v_id(sku_id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        entitlement_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, ENTITLEMENT_COLUMNS "where id = $1 and sku_id = $2 and sku_type = 5",
+                         BIND(v_id(id), v_id(sku_id)), entitlement_from_row, ret, ret_found);
 }
 
 static const char USER_HAS[] = "select id from entitlements where sku_id = $1 and user_id = $2 and "

@@ -50,18 +50,13 @@ static void reverse_ban_order(struct list *bans)
 enum err guild_bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
                          int64_t limit, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, before ? SQL(BANS_BEFORE) : SQL(BANS_AFTER),
-                          BIND(v_id(guild_id), v_id(before ? before : after), v_int(limit)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        ban_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct guild_ban)));
-    if (before)
+    enum err e = tx_read_list(tx, before ? SQL(BANS_BEFORE) : SQL(BANS_AFTER),
+                              BIND(v_id(guild_id), v_id(before ? before : after), v_int(limit)),
+                              sizeof(struct guild_ban), ban_from_row, ret);
+    if (!e && before)
         reverse_ban_order(ret);
-    return rows_end(&rows);
+    return e;
 }
 
 static const char ADD_BAN[] = "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "

@@ -131,12 +131,8 @@ static const char FIND_MESSAGE[] =
 enum err message_row_read(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
                           bool *ret_found)
 {
-    struct rows row;
-    enum err e = tx_one(tx, FIND_MESSAGE, BIND(v_id(id), v_id(channel_id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        message_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, FIND_MESSAGE, BIND(v_id(id), v_id(channel_id)), message_from_row, ret,
+                         ret_found);
 }
 
 static const char FIND_PUBLIC[] =
@@ -146,12 +142,7 @@ static const char FIND_PUBLIC[] =
 enum err message_read_row_unless_ephemeral(struct tx *tx, snowflake id, struct message *ret,
                                            bool *ret_found)
 {
-    struct rows row;
-    enum err e = tx_one(tx, FIND_PUBLIC, BIND(v_id(id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        message_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, FIND_PUBLIC, BIND(v_id(id)), message_from_row, ret, ret_found);
 }
 
 /* --- pages of a channel's messages ---------------------------------------------------- */
@@ -515,13 +506,6 @@ static const char FIND_ATTACHMENT[] =
 
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret)
 {
-    struct rows row;
-    bool found = false;
-    enum err e = tx_one(tx, FIND_ATTACHMENT, BIND(v_id(id), v_id(channel_id)), &row, &found);
-
-    if (!e && !found)
-        e = ERR_NOT_FOUND;
-    if (!e)
-        attachment_from_row(&row, ret);
-    return e;
+    return tx_read_first(tx, FIND_ATTACHMENT, BIND(v_id(id), v_id(channel_id)), attachment_from_row,
+                         ret, ERR_NOT_FOUND);
 }

@@ -40,13 +40,7 @@ static const char FIND_REPORT[] = "select " REPORT_COLUMNS " from reports where 
 
 enum err report_find(struct tx *tx, snowflake id, struct message_report *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(tx, FIND_REPORT, BIND(v_id(id)), ERR_NOT_FOUND, &row);
-
-    if (e)
-        return e;
-    report_from_row(&row, ret);
-    return OK;
+    return tx_read_first(tx, FIND_REPORT, BIND(v_id(id)), report_from_row, ret, ERR_NOT_FOUND);
 }
 
 static const char FIND_OF_REPORTER[] =

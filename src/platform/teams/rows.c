@@ -57,16 +57,10 @@ static const char TEAMS_OF_USER[] =
 
 enum err teams_read_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    struct list ids = { 0 };
-    struct rows rows;
-    enum err e = tx_query(tx, TEAMS_OF_USER, BIND(v_id(user_id)), &rows);
+    struct list ids;
+    enum err e = tx_read_ids(tx, TEAMS_OF_USER, BIND(v_id(user_id)), &ids);
 
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        id_list_add(tx_arena(tx), &ids, row_id(&rows, 0));
-    e = rows_end(&rows);
     for (size_t i = 0; i < ids.count && !e; i++)
         e = team_find(tx, ((snowflake *)ids.items)[i],
                       list_append(tx_arena(tx), ret, sizeof(struct team)));
