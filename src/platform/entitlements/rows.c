@@ -91,18 +91,6 @@ static struct entitlement_page entitlement_page_of_query(struct opt_id before, s
     };
 }
 
-static void reverse_entitlement_order(struct list *page)
-{
-    struct entitlement *e = page->items;
-
-    for (size_t i = 0; i < page->count / 2; i++) {
-        struct entitlement swapped = e[i];
-
-        e[i] = e[page->count - 1 - i];
-        e[page->count - 1 - i] = swapped;
-    }
-}
-
 /* Formats SKU ids as ",1,2," for a SQL LIKE. If the list is empty, returns "", for which every SKU
  * matches. */
 static struct str format_sku_filter(struct arena *arena, const struct list *ids)
@@ -160,7 +148,7 @@ enum err entitlements_list(struct tx *tx, snowflake application_id,
                               values, COUNT_OF(values), sizeof(struct entitlement),
                               entitlement_from_row, ret);
     if (page.back)
-        reverse_entitlement_order(ret);
+        list_reverse(ret, sizeof(struct entitlement));
     return e;
 }
 
@@ -208,7 +196,7 @@ enum err subscription_entitlements_list(struct tx *tx, snowflake sku_id, snowfla
         BIND(v_id(page.after), v_id(page.before), v_id(user_id), v_int(q->limit), v_id(sku_id)),
         sizeof(struct entitlement), entitlement_from_row, ret);
     if (page.back)
-        reverse_entitlement_order(ret);
+        list_reverse(ret, sizeof(struct entitlement));
     return e;
 }
 

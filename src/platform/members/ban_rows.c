@@ -35,18 +35,6 @@ static const char BANS_BEFORE[] =
     "select " BAN_COLUMNS " from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 and b.user_id < $2 order by b.user_id desc limit $3";
 
-static void reverse_ban_order(struct list *bans)
-{
-    struct guild_ban *b = bans->items;
-
-    for (size_t i = 0, j = bans->count; i + 1 < j; i++) {
-        struct guild_ban other = b[--j];
-
-        b[j] = b[i];
-        b[i] = other;
-    }
-}
-
 enum err guild_bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
                          int64_t limit, struct list *ret)
 {
@@ -55,7 +43,7 @@ enum err guild_bans_list(struct tx *tx, snowflake guild_id, snowflake after, sno
                               BIND(v_id(guild_id), v_id(before ? before : after), v_int(limit)),
                               sizeof(struct guild_ban), ban_from_row, ret);
     if (!e && before)
-        reverse_ban_order(ret);
+        list_reverse(ret, sizeof(struct guild_ban));
     return e;
 }
 
