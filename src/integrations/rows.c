@@ -124,11 +124,6 @@ static const char SAVE[] =
 static const char SAVE_SCOPES[] = "update integrations set scopes = $2 where id = $1";
 static const char DELETE_ROW[] = "delete from integrations where id = $1";
 
-static struct value sql_int_or_null_if_zero(int64_t v)
-{
-    return v ? v_int(v) : v_null();
-}
-
 enum err insert_integration(struct tx *tx, const struct integration_row *i)
 {
     return integration_insert_row(tx, &(struct new_integration){ .id = i->id,
@@ -144,15 +139,15 @@ enum err insert_integration(struct tx *tx, const struct integration_row *i)
 
 enum err update_integration_row(struct tx *tx, const struct integration_row *i)
 {
-    return tx_exec(tx, SAVE,
-                   BIND(v_id(i->id), v_text(i->name), sql_int_or_null_if_zero((int64_t)i->role_id),
-                        sql_int_or_null_if_zero((int64_t)i->user_id), v_int(i->enabled),
-                        v_int(i->enable_emoticons), v_int(i->expire_behavior),
-                        v_int(i->expire_grace_period), v_int(i->syncing),
-                        sql_int_or_null_if_zero(i->synced_at), sql_int_or_null_if_zero(i->asked_at),
-                        sql_int_or_null_if_zero(i->revoked_at), v_int(i->subscriber_count),
-                        v_int(i->round)),
-                   NULL);
+    return tx_exec(
+        tx, SAVE,
+        BIND(v_id(i->id), v_text(i->name), sql_value_of_int_or_null((int64_t)i->role_id),
+             sql_value_of_int_or_null((int64_t)i->user_id), v_int(i->enabled),
+             v_int(i->enable_emoticons), v_int(i->expire_behavior), v_int(i->expire_grace_period),
+             v_int(i->syncing), sql_value_of_int_or_null(i->synced_at),
+             sql_value_of_int_or_null(i->asked_at), sql_value_of_int_or_null(i->revoked_at),
+             v_int(i->subscriber_count), v_int(i->round)),
+        NULL);
 }
 
 enum err update_integration_scopes(struct tx *tx, const struct integration_row *i)

@@ -52,11 +52,6 @@ static const char ADD_INTEGRATION[] =
 static const char SAVE_INTEGRATION[] =
     "update integrations set name = $2, scopes = $3 where id = $1";
 
-static struct value sql_value_of_id_or_null(snowflake id)
-{
-    return id ? v_id(id) : v_null();
-}
-
 enum err integration_insert_row(struct tx *tx, const struct new_integration *i)
 {
     return tx_exec(tx, ADD_INTEGRATION,

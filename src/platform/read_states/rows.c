@@ -5,11 +5,6 @@
 
 #define STATE_COLUMNS "entity_id, kind, guild_id, last_id, mentions, pins_at, flags, last_viewed"
 
-static struct opt_int optional_int_column(const struct rows *r, int column)
-{
-    return (struct opt_int){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
-}
-
 static void read_state_from_row(const struct rows *r, void *ret)
 {
     *(struct read_state *)ret = (struct read_state){
@@ -18,9 +13,9 @@ static void read_state_from_row(const struct rows *r, void *ret)
         .guild_id = row_id(r, 2),
         .last_id = row_id(r, 3),
         .mentions = row_int(r, 4),
-        .pins_at = optional_int_column(r, 5),
-        .flags = optional_int_column(r, 6),
-        .last_viewed = optional_int_column(r, 7),
+        .pins_at = row_int_or_absent(r, 5),
+        .flags = row_int_or_absent(r, 6),
+        .last_viewed = row_int_or_absent(r, 7),
     };
 }
 
