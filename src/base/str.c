@@ -170,7 +170,7 @@ bool str_percent_decode(struct arena *a, struct str s, bool plus_is_space, struc
     return true;
 }
 
-static bool is_unreserved_url_character(char c)
+bool char_is_unreserved_in_url(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '.' || c == '_' || c == '~';
@@ -185,7 +185,7 @@ struct str str_percent_encode(struct arena *a, struct str s)
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
 
-        if (is_unreserved_url_character(s.p[i])) {
+        if (char_is_unreserved_in_url(s.p[i])) {
             out[n++] = s.p[i];
             continue;
         }

@@ -107,6 +107,8 @@ struct str str_lower(struct arena *a, struct str s);
 
 /* Percent-encodes a path segment or query value; letters, digits and "-._~" are not encoded. */
 struct str str_percent_encode(struct arena *a, struct str s);
+/* Returns whether RFC 3986 lists the character as unreserved. */
+bool char_is_unreserved_in_url(char c);
 
 /* Percent-decodes a path segment or query value ('+' is a space only in queries). Returns false if
  * an escape is malformed. */

@@ -65,9 +65,9 @@ enum err read_command(struct tx *tx, snowflake application_id, snowflake command
 /* SQL columns of a command without its texts, so that SQLite does not read their overflow pages. */
 #define WITHOUT_DEFINITION COLUMNS ", '' from commands c "
 
-static struct command_row command_row_from_result_row(const struct rows *r)
+static void command_row_from_result_row(const struct rows *r, void *ret)
 {
-    return (struct command_row){
+    *(struct command_row *)ret = (struct command_row){
         .id = row_id(r, 0),
         .application_id = row_id(r, 1),
         .guild_id = row_id(r, 2),
@@ -85,16 +85,9 @@ static struct command_row command_row_from_result_row(const struct rows *r)
 static enum err query_command_rows(struct tx *tx, struct sql sql, const struct value *values,
                                    size_t count, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, values, count, &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct command_row *)list_append(tx_arena(tx), ret, sizeof(struct command_row)) =
-            command_row_from_result_row(&rows);
-    return rows_end(&rows);
+    return tx_read_list(tx, sql, values, count, sizeof(struct command_row),
+                        command_row_from_result_row, ret);
 }
 
 enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,

@@ -82,6 +82,9 @@ const struct encoded_guild *encode_viewer_independent_guild_fields(struct arena 
 struct encoded_members *copy_encoded_guild_members(struct arena *arena,
                                                    const struct encoded_members *people);
 
+/* For schema_encode_fields: leaves out "user". */
+bool field_is_not_user(const void *arg, struct str name);
+
 /* Writes a guild as READY has it, or as GUILD_CREATE has it if s is NULL. */
 void write_ready_guild_json(struct ready_event_writer *s, const struct gateway_guild *g,
                             struct json_writer *out);

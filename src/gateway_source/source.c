@@ -39,13 +39,7 @@ static const char SELECT_SESSION_STARTS[] =
 
 static enum err read_session_starts(struct tx *tx, snowflake bot_id, int64_t day, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, SELECT_SESSION_STARTS, BIND(v_id(bot_id), v_int(day)), &row, &found);
-
-    if (!e)
-        *ret = found ? row_int(&row, 0) : 0;
-    return e;
+    return tx_read_int(tx, SELECT_SESSION_STARTS, BIND(v_id(bot_id), v_int(day)), ret);
 }
 
 /* Adds 1 to a bot's number of session starts of a day, in SQL, because another node may have

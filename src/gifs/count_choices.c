@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "model/fields/rows.h"
 
 enum { AT_ONCE = 200 }; /* choices per transaction, which takes some milliseconds */
 
@@ -36,23 +37,21 @@ static int compare_gif_selection_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
+static void gif_selection_from_row(const struct rows *r, void *ret)
+{
+    *(struct gif_choice_row *)ret =
+        (struct gif_choice_row){ row_id(r, 0), row_int(r, 1), row_int(r, 2), row_text(r, 3),
+                                 row_text(r, 4) };
+}
+
 static enum err delete_and_return_gif_selections(struct call *call, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(call->tx, DELETE_CHOICES, BIND(v_int(AT_ONCE)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows)) {
-        struct gif_choice_row *c = list_append(call->arena, ret, sizeof *c);
-
-        *c = (struct gif_choice_row){ row_id(&rows, 0), row_int(&rows, 1), row_int(&rows, 2),
-                                      row_text(&rows, 3), row_text(&rows, 4) };
-    }
-    if (ret->count)
+    enum err e = tx_read_list(call->tx, DELETE_CHOICES, BIND(v_int(AT_ONCE)),
+                              sizeof(struct gif_choice_row), gif_selection_from_row, ret);
+    if (!e && ret->count)
         qsort(ret->items, ret->count, sizeof(struct gif_choice_row), compare_gif_selection_time);
-    return rows_end(&rows);
+    return e;
 }
 
 static const char UPSERT_PICK[] = "insert into gif_picks (user_id, gif, at) values ($1, $2, $3) "
@@ -169,8 +168,6 @@ static enum err record_users_of_search_term(struct call *call, int64_t term,
                                             int64_t *third_at)
 {
     int64_t changed, new_users = 0;
-    struct rows row;
-    bool found = false;
     enum err e = OK;
 
     for (size_t i = 0; i < count && !e; i++) {
@@ -181,9 +178,7 @@ static enum err record_users_of_search_term(struct call *call, int64_t term,
     }
     if (e || !new_users)
         return e;
-    e = tx_one(call->tx, THIRD_USER, BIND(v_int(term)), &row, &found);
-    *third_at = !e && found ? row_int(&row, 0) : 0;
-    return e;
+    return tx_read_int(call->tx, THIRD_USER, BIND(v_int(term)), third_at);
 }
 
 static enum err count_selections_of_gifs_for_term(struct call *call, int64_t term,

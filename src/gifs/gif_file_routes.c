@@ -43,11 +43,8 @@ static const char FIND_GIF[] = "select g.n, g.id, g.title, g.source, g.media fro
 
 static enum err read_gif_row(struct call *call, struct str id, struct rows *ret)
 {
-    bool found;
-    enum err e =
-        tx_one(call->tx, FIND_GIF, BIND(v_text(id), v_int(gif_get_config()->cap)), ret, &found);
-
-    return e ? e : found ? OK : ERR_NOT_FOUND;
+    return tx_one_or(call->tx, FIND_GIF, BIND(v_text(id), v_int(gif_get_config()->cap)),
+                     ERR_NOT_FOUND, ret);
 }
 
 /* --- files ---------------------------------------------------------------------------- */

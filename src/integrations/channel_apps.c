@@ -18,9 +18,9 @@ static const char ONE[] = "select id, application_id, user_id, scopes from chann
                           "where channel_id = $1 and id = $2";
 static const char DELETE_ROW[] = "delete from channel_integrations where id = $1";
 
-static struct channel_app group_dm_app_from_row(const struct rows *r)
+static void group_dm_app_from_row(const struct rows *r, void *ret)
 {
-    return (struct channel_app){
+    *(struct channel_app *)ret = (struct channel_app){
         .id = row_id(r, 0),
         .application_id = row_id(r, 1),
         .user_id = row_id(r, 2),
@@ -33,16 +33,10 @@ static struct channel_app group_dm_app_from_row(const struct rows *r)
 enum err list_channel_integrations(struct call *call)
 {
     struct list apps = { 0 }, integrations = { 0 };
-    struct rows rows;
-    enum err e = tx_query(call->tx, IN_CHANNEL,
-                          BIND(v_id(call->target.channel->id), v_int(MOST_INTEGRATIONS)), &rows);
+    enum err e = tx_read_list(call->tx, IN_CHANNEL,
+                              BIND(v_id(call->target.channel->id), v_int(MOST_INTEGRATIONS)),
+                              sizeof(struct channel_app), group_dm_app_from_row, &apps);
 
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct channel_app *)list_append(call->arena, &apps, sizeof(struct channel_app)) =
-            group_dm_app_from_row(&rows);
-    e = rows_end(&rows);
     for (size_t n = 0; n < apps.count && !e; n++) {
         const struct channel_app *app = (const struct channel_app *)apps.items + n;
         struct application *a = arena_alloc(call->arena, sizeof *a);
@@ -85,15 +79,12 @@ enum err delete_channel_integration(struct call *call)
 {
     snowflake channel_id = call->target.channel->id;
     struct channel_app app;
-    struct rows row;
+    enum err e = tx_read_first(
+        call->tx, ONE, BIND(v_id(channel_id), v_id(call_get_path_id(call, "integration.id"))),
+        group_dm_app_from_row, &app, ERR_UNKNOWN_INTEGRATION);
 
-    enum err e = tx_one_or(call->tx, ONE,
-                           BIND(v_id(channel_id), v_id(call_get_path_id(call, "integration.id"))),
-                           ERR_UNKNOWN_INTEGRATION, &row);
-    if (e)
-        return e;
-    app = group_dm_app_from_row(&row);
-    e = check_can_remove_app_from_group_dm(call, &app);
+    if (!e)
+        e = check_can_remove_app_from_group_dm(call, &app);
     if (!e)
         e = tx_exec(call->tx, DELETE_ROW, BIND(v_id(app.id)), NULL);
     if (!e)

@@ -10,12 +10,12 @@
     "i.expire_grace_period, i.subscriber_count, i.round, i.created_at, i.synced_at, i.asked_at, " \
     "i.revoked_at "
 
-static struct integration_row integration_from_row(const struct rows *r)
+static void integration_from_row(const struct rows *r, void *ret)
 {
     struct str type = row_text(r, 5);
     enum platform p = platform_find_by_name(type);
 
-    return (struct integration_row){
+    *(struct integration_row *)ret = (struct integration_row){
         .id = row_id(r, 0),
         .guild_id = row_id(r, 1),
         .application_id = row_id(r, 2),
@@ -40,17 +40,6 @@ static struct integration_row integration_from_row(const struct rows *r)
     };
 }
 
-static enum err integrations_from_rows(struct tx *tx, struct rows *rows, struct list *ret)
-{
-    *ret = (struct list){ 0 };
-    while (rows_next(rows)) {
-        struct integration_row *i = list_append(tx_arena(tx), ret, sizeof *i);
-
-        *i = integration_from_row(rows);
-    }
-    return rows_end(rows);
-}
-
 /* --- finding -------------------------------------------------------------------------- */
 
 /* SQL condition: neither the integration (integration_removal.c) nor its application is being
@@ -63,26 +52,16 @@ static const char FIND_ACCOUNT[] = "select " COLUMNS "from integrations i where 
 
 enum err read_integration(struct tx *tx, snowflake id, struct integration_row *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(tx, FIND, BIND(v_id(id)), ERR_UNKNOWN_INTEGRATION, &row);
-
-    if (e)
-        return e;
-    *ret = integration_from_row(&row);
-    return OK;
+    return tx_read_first(tx, FIND, BIND(v_id(id)), integration_from_row, ret,
+                         ERR_UNKNOWN_INTEGRATION);
 }
 
 enum err read_integration_of_account(struct tx *tx, snowflake guild_id, struct str type,
                                      struct str account_id, struct integration_row *ret,
                                      bool *ret_found)
 {
-    struct rows row;
-    enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_id(guild_id), v_text(type), v_text(account_id)),
-                        &row, ret_found);
-
-    if (!e && *ret_found)
-        *ret = integration_from_row(&row);
-    return e;
+    return tx_find_first(tx, FIND_ACCOUNT, BIND(v_id(guild_id), v_text(type), v_text(account_id)),
+                         integration_from_row, ret, ret_found);
 }
 
 static const char OF_GUILD[] = "select " COLUMNS "from integrations i where i.guild_id = $1 "
@@ -99,11 +78,10 @@ static const char WITH_COMMANDS[] =
 enum err read_integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_commands,
                                     struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, with_commands ? SQL(WITH_COMMANDS) : SQL(OF_GUILD),
-                          BIND(v_id(guild_id), v_int(MOST_INTEGRATIONS)), &rows);
-
-    return e ? e : integrations_from_rows(tx, &rows, ret);
+    *ret = (struct list){ 0 };
+    return tx_read_list(tx, with_commands ? SQL(WITH_COMMANDS) : SQL(OF_GUILD),
+                        BIND(v_id(guild_id), v_int(MOST_INTEGRATIONS)),
+                        sizeof(struct integration_row), integration_from_row, ret);
 }
 
 static const char READ_OF_USER_GUILDS[] =
@@ -115,19 +93,17 @@ static const char READ_OF_ACCOUNT[] = "select " COLUMNS "from integrations i whe
 enum err read_integrations_of_user_guilds(struct tx *tx, snowflake user_id, struct str type,
                                           struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, READ_OF_USER_GUILDS, BIND(v_id(user_id), v_text(type)), &rows);
-
-    return e ? e : integrations_from_rows(tx, &rows, ret);
+    *ret = (struct list){ 0 };
+    return tx_read_list(tx, READ_OF_USER_GUILDS, BIND(v_id(user_id), v_text(type)),
+                        sizeof(struct integration_row), integration_from_row, ret);
 }
 
 enum err read_integrations_of_account(struct tx *tx, struct str type, struct str account_id,
                                       struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, READ_OF_ACCOUNT, BIND(v_text(type), v_text(account_id)), &rows);
-
-    return e ? e : integrations_from_rows(tx, &rows, ret);
+    *ret = (struct list){ 0 };
+    return tx_read_list(tx, READ_OF_ACCOUNT, BIND(v_text(type), v_text(account_id)),
+                        sizeof(struct integration_row), integration_from_row, ret);
 }
 
 static const char COUNT[] =
@@ -148,11 +124,6 @@ static const char SAVE[] =
 static const char SAVE_SCOPES[] = "update integrations set scopes = $2 where id = $1";
 static const char DELETE_ROW[] = "delete from integrations where id = $1";
 
-static struct value sql_int_or_null_if_zero(int64_t v)
-{
-    return v ? v_int(v) : v_null();
-}
-
 enum err insert_integration(struct tx *tx, const struct integration_row *i)
 {
     return integration_insert_row(tx, &(struct new_integration){ .id = i->id,
@@ -168,15 +139,15 @@ enum err insert_integration(struct tx *tx, const struct integration_row *i)
 
 enum err update_integration_row(struct tx *tx, const struct integration_row *i)
 {
-    return tx_exec(tx, SAVE,
-                   BIND(v_id(i->id), v_text(i->name), sql_int_or_null_if_zero((int64_t)i->role_id),
-                        sql_int_or_null_if_zero((int64_t)i->user_id), v_int(i->enabled),
-                        v_int(i->enable_emoticons), v_int(i->expire_behavior),
-                        v_int(i->expire_grace_period), v_int(i->syncing),
-                        sql_int_or_null_if_zero(i->synced_at), sql_int_or_null_if_zero(i->asked_at),
-                        sql_int_or_null_if_zero(i->revoked_at), v_int(i->subscriber_count),
-                        v_int(i->round)),
-                   NULL);
+    return tx_exec(
+        tx, SAVE,
+        BIND(v_id(i->id), v_text(i->name), sql_value_of_int_or_null((int64_t)i->role_id),
+             sql_value_of_int_or_null((int64_t)i->user_id), v_int(i->enabled),
+             v_int(i->enable_emoticons), v_int(i->expire_behavior), v_int(i->expire_grace_period),
+             v_int(i->syncing), sql_value_of_int_or_null(i->synced_at),
+             sql_value_of_int_or_null(i->asked_at), sql_value_of_int_or_null(i->revoked_at),
+             v_int(i->subscriber_count), v_int(i->round)),
+        NULL);
 }
 
 enum err update_integration_scopes(struct tx *tx, const struct integration_row *i)
@@ -209,10 +180,10 @@ enum err insert_guild_subscription_integration(struct tx *tx, snowflake guild_id
     struct rows row;
     bool found;
 
-    enum err e = tx_one(tx, FIND_GUILD, BIND(v_id(guild_id)), &row, &found);
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_GUILD;
-    e = tx_one(tx, FIND_SUBSCRIPTION, BIND(v_id(guild_id)), &row, &found);
+    enum err e = tx_one_or(tx, FIND_GUILD, BIND(v_id(guild_id)), ERR_UNKNOWN_GUILD, &row);
+    if (e)
+        return e;
+    e = tx_exists(tx, FIND_SUBSCRIPTION, BIND(v_id(guild_id)), &found);
     *ret_new = !found;
     if (e || found)
         return e;

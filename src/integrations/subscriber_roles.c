@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/members/members.h"
 
 /* SQL: the subscriber state of each member. A member with several connections is a subscriber if
@@ -19,25 +20,20 @@
     "order by m.user_id limit $8"
 static const char AFTER[] = MEMBERS;
 
+static void subscriber_state_from_row(const struct rows *r, void *ret)
+{
+    *(struct subscriber_state *)ret =
+        (struct subscriber_state){ row_id(r, 0), row_bool(r, 1), row_bool(r, 2), row_int(r, 3) };
+}
+
 enum err read_subscriber_states(struct tx *tx, const struct integration_row *i, snowflake after,
                                 snowflake up_to, int64_t limit, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, AFTER,
-                          BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_int(i->round),
-                               v_id(i->role_id), v_id(after), v_id(up_to), v_int(limit)),
-                          &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows)) {
-        struct subscriber_state *s = list_append(tx_arena(tx), ret, sizeof *s);
-
-        *s = (struct subscriber_state){ row_id(&rows, 0), row_bool(&rows, 1), row_bool(&rows, 2),
-                                        row_int(&rows, 3) };
-    }
-    return rows_end(&rows);
+    return tx_read_list(tx, AFTER,
+                        BIND(v_id(i->id), v_id(i->guild_id), v_text(i->type), v_int(i->round),
+                             v_id(i->role_id), v_id(after), v_id(up_to), v_int(limit)),
+                        sizeof(struct subscriber_state), subscriber_state_from_row, ret);
 }
 
 bool subscriber_role_is_correct(const struct integration_row *i, const struct subscriber_state *s)

@@ -57,14 +57,9 @@ enum err resolve_interaction_response_message(struct call *call)
 
 /* --- new follow-up -------------------------------------------------------------------- */
 
-static enum err check_follow_up_uploads(struct call *call)
-{
-    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
-}
-
 enum err prepare_follow_up_message(struct call *call)
 {
-    return schedule_storing_message_uploads(call, check_follow_up_uploads);
+    return schedule_storing_message_uploads(call, check_uploads_of_new_message);
 }
 
 /* Reads the deferred message (callback type 5) of an interaction. Sets ret_found to true if a
@@ -135,14 +130,9 @@ enum err get_response_message(struct call *call)
     return call_reply_with_object(call, call->target.message);
 }
 
-static enum err check_edit_uploads(struct call *call)
-{
-    return check_number_and_size_of_uploads(call, &call->target.message->attachments);
-}
-
 enum err prepare_edit_interaction_response(struct call *call)
 {
-    return schedule_storing_message_uploads(call, check_edit_uploads);
+    return schedule_storing_message_uploads(call, check_uploads_of_edit);
 }
 
 /* PATCH …/messages/{response.message.id} */

@@ -57,16 +57,6 @@ enum err read_interaction(struct tx *tx, snowflake id, struct interaction *ret)
                          ERR_UNKNOWN_INTERACTION);
 }
 
-static struct value sql_value_of_id_or_null(snowflake id)
-{
-    return id ? v_id(id) : v_null();
-}
-
-static struct value sql_value_of_int_or_null(int64_t v)
-{
-    return v ? v_int(v) : v_null();
-}
-
 static const char ADD[] = "insert into interactions (" COLUMNS
                           ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
                           "$14, $15, $16, $17, $18, $19)";

@@ -26,17 +26,11 @@ static enum err schedule_interaction_cleanup(struct call *call, int64_t created_
 static enum err run_interaction_timeout_job(struct call *call, const struct job *job)
 {
     int64_t from = (int64_t)job->key * SLICE_MS;
-    struct list ids = { 0 };
-    struct rows rows;
-    enum err e = tx_query(
+    struct list ids;
+    enum err e = tx_read_ids(
         call->tx, READ_UNANSWERED,
-        BIND(v_id(snowflake_from_ms(from)), v_id(snowflake_from_ms(from + SLICE_MS))), &rows);
+        BIND(v_id(snowflake_from_ms(from)), v_id(snowflake_from_ms(from + SLICE_MS))), &ids);
 
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        id_list_add(call->arena, &ids, row_id(&rows, 0));
-    e = rows_end(&rows);
     for (size_t i = 0; !e && i < ids.count; i++)
         e = fail_interaction(call, ((snowflake *)ids.items)[i], FAILURE_TIMEOUT);
     return e ? e : schedule_interaction_cleanup(call, from);

@@ -94,6 +94,19 @@ void *list_append(struct arena *arena, struct list *list, size_t size)
     return memset(list_append_unzeroed(arena, list, size), 0, size);
 }
 
+void list_reverse(struct list *list, size_t size)
+{
+    char *first = list->items, *last = first + list->count * size;
+
+    for (; list->count && first < (last -= size); first += size)
+        for (size_t i = 0; i < size; i++) {
+            char swapped = first[i];
+
+            first[i] = last[i];
+            last[i] = swapped;
+        }
+}
+
 /* Returns true if text is the field's name. If `quoted` is set, text must start with name and
  * quote. */
 static inline bool field_has_name(const struct field *f, struct str text, bool quoted)

@@ -274,6 +274,8 @@ void schema_visit_contained_schemas(const struct type *type,
 void *list_append(struct arena *arena, struct list *list, size_t item_size);
 /* Makes `list` an empty list with allocated memory for `cap` elements. */
 void list_reserve(struct arena *arena, struct list *list, size_t item_size, size_t cap);
+/* Reverses the order of the elements. */
+void list_reverse(struct list *list, size_t item_size);
 
 size_t schema_list_item_size(const struct type *type);
 

@@ -39,12 +39,6 @@ static struct serialized_message *create_client_platform_message(
     return create_client_value_message(about, VOICE_CLIENT_PLATFORM, "platform", &about->platform);
 }
 
-static void send_and_release_message(struct relay_participant *s, struct serialized_message *t)
-{
-    participant_outbox_send_message(s, t);
-    serialized_message_unref(t);
-}
-
 void exchange_client_flags(struct relay_participant *s)
 {
     const struct relay_room *room = s->room;
@@ -55,9 +49,9 @@ void exchange_client_flags(struct relay_participant *s)
         const struct relay_participant *other = room->participants[i];
 
         if (other != s && other->flags.given == GIVEN)
-            send_and_release_message(s, create_client_flags_message(other));
+            participant_outbox_send_and_unref_message(s, create_client_flags_message(other));
         if (other != s && other->platform.given == GIVEN)
-            send_and_release_message(s, create_client_platform_message(other));
+            participant_outbox_send_and_unref_message(s, create_client_platform_message(other));
     }
     if (s->flags.given == GIVEN)
         send_to_other_participants(s, create_client_flags_message(s));

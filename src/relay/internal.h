@@ -584,6 +584,8 @@ unsigned participant_dave_version(const struct relay_participant *s);
 /* Sends a message; numbers and stores it if the gateway version requires it. The caller's reference
  * stays. participant_outbox_add_to_broadcast adds the participant to a broadcast instead. */
 void participant_outbox_send_message(struct relay_participant *s, struct serialized_message *t);
+void participant_outbox_send_and_unref_message(struct relay_participant *s,
+                                               struct serialized_message *t);
 void participant_outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t);
 void participant_outbox_send_resumed(struct relay_participant *s);
 /* participant_outbox_can_replay_after returns whether all messages after sequence number seq_ack

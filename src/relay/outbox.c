@@ -199,6 +199,13 @@ void participant_outbox_send_message(struct relay_participant *s, struct seriali
     send_and_store_message(s, t, t);
 }
 
+void participant_outbox_send_and_unref_message(struct relay_participant *s,
+                                               struct serialized_message *t)
+{
+    participant_outbox_send_message(s, t);
+    serialized_message_unref(t);
+}
+
 void participant_outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t)
 {
     unsigned seq = assign_sequence_number(s, t);

@@ -158,12 +158,6 @@ static void handle_speaking_message(struct relay_participant *s, const struct re
     participant_set_speaking(s, n->speaking.bits);
 }
 
-static void send_and_release_message(struct relay_participant *s, struct serialized_message *t)
-{
-    participant_outbox_send_message(s, t);
-    serialized_message_unref(t);
-}
-
 /* Sends the SSRCs and videos of the other participants to a new participant. */
 static void send_present_participants(struct relay_participant *s)
 {
@@ -173,9 +167,9 @@ static void send_present_participants(struct relay_participant *s)
         const struct relay_participant *other = room->participants[i];
 
         if (other != s && other->speech.announced)
-            send_and_release_message(s, create_speaking_message(other));
+            participant_outbox_send_and_unref_message(s, create_speaking_message(other));
         if (other != s && other->camera.offers_video)
-            send_and_release_message(s, create_video_message(other));
+            participant_outbox_send_and_unref_message(s, create_video_message(other));
     }
 }
 

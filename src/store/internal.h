@@ -310,9 +310,27 @@ enum err blobs_log_wrong_location(const char *address, struct str stored);
 
 struct blob_connections *blob_connections_new(void);
 void blob_connections_free(struct blob_connections *all); /* accepts NULL */
-/* Runs a transaction on a connection of its own, so that it does not queue behind requests. */
+/* Runs a short transaction. On PostgreSQL it has a connection of its own, so that it does not queue
+ * behind requests. */
 enum err run_transaction_on_blob_connection(struct store *s, enum transaction_mode mode,
                                             enum err (*run)(struct tx *tx, void *arg), void *arg);
+
+/* Rows (name, time in seconds) of blobs, read a page at a time. */
+enum { STORED_BLOBS_PER_PAGE = 256 };
+struct stored_blob_page {
+    char after[256]; /* name of the last blob read: the next query continues after this name. Blob
+                      * names are shorter than 256 bytes */
+    struct arena *arena;
+    int64_t seconds; /* minimum age of the blobs; -1 means all blobs */
+    size_t count;
+    struct stored_blob blobs[STORED_BLOBS_PER_PAGE];
+};
+enum err stored_blob_page_read(struct stored_blob_page *p, struct rows *r);
+/* Calls `found` for each blob. `read` queries a page and calls stored_blob_page_read. */
+enum err stored_blob_pages_visit(struct store *s, enum err (*read)(struct tx *tx, void *page),
+                                 int64_t seconds,
+                                 enum err (*found)(void *arg, const struct stored_blob *blob),
+                                 void *arg);
 /* Locks blobs against deletion by servers (see blobs_lock_deletion). The lock lasts until the store
  * is closed. */
 enum err postgres_lock_blob_deletion(struct store *s);

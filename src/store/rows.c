@@ -253,6 +253,17 @@ enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *valu
     return e;
 }
 
+enum err tx_read_id_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                        snowflake *ret)
+{
+    int64_t id;
+    enum err e = tx_read_int(tx, sql, values, count, &id);
+
+    if (!e)
+        *ret = (snowflake)id;
+    return e;
+}
+
 static const struct value *get_column_of_current_row(const struct rows *r, int column)
 {
     assert(r->row && column >= 0 && column < r->columns);

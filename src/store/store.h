@@ -407,6 +407,10 @@ enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values
 #define tx_read_int(tx, sql, ...) tx_read_int_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                          int64_t *ret);
+/* Reads an id like tx_read_int. */
+#define tx_read_id(tx, sql, ...) tx_read_id_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_read_id_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                        snowflake *ret);
 
 /* Returns whether the error e is a violation of a unique key. The transaction has failed: the work
  * item must return an error. To continue instead, write `on conflict do nothing` and count the

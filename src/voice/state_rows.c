@@ -48,13 +48,8 @@ static void voice_state_from_row(const struct rows *r, void *ret)
 static enum err query_voice_state(struct tx *tx, struct sql sql, const struct value *values,
                                   size_t count, struct voice_state *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(tx, sql, values, count, ERR_UNKNOWN_VOICE_STATE, &row);
-
-    if (e)
-        return e;
-    voice_state_from_row(&row, ret);
-    return OK;
+    return tx_read_first(tx, sql, values, count, voice_state_from_row, ret,
+                         ERR_UNKNOWN_VOICE_STATE);
 }
 
 static const char FIND_STATE[] = SELECT_STATES "where v.guild_id = $1 and v.user_id = $2";

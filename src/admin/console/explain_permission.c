@@ -51,14 +51,13 @@ enum err find_user_named_in_console_query(struct call *call, const char *field, 
 {
     struct rows row;
     snowflake id;
-    bool found;
     enum err e = snowflake_parse(name, &id) ? user_find(call->tx, id, ret) : ERR_UNKNOWN_USER;
 
     if (e == ERR_UNKNOWN_USER) {
-        e = tx_one(call->tx, "select id from users where username = $1 order by id limit 1",
-                   BIND(v_text(name)), &row, &found);
+        e = tx_one_or(call->tx, "select id from users where username = $1 order by id limit 1",
+                      BIND(v_text(name)), ERR_UNKNOWN_USER, &row);
         if (!e)
-            e = found ? user_find(call->tx, row_id(&row, 0), ret) : ERR_UNKNOWN_USER;
+            e = user_find(call->tx, row_id(&row, 0), ret);
     }
     return e == ERR_UNKNOWN_USER ? refuse_unknown_username(call, field, name) : e;
 }

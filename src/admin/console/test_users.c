@@ -89,11 +89,11 @@ static enum err issue_test_user_token(struct call *call)
     const struct test_user_request *in = call->body;
     struct rows row;
     struct str token;
-    bool found;
-    enum err e = tx_one(call->tx, SELECT_USER_BY_NAME, BIND(v_text(in->username)), &row, &found);
+    enum err e = tx_one_or(call->tx, SELECT_USER_BY_NAME, BIND(v_text(in->username)),
+                           ERR_UNKNOWN_USER, &row);
 
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_USER;
+    if (e)
+        return e;
     bool bot = row_bool(&row, 1);
     struct token_to_issue grant = {
         .user_id = row_id(&row, 0),

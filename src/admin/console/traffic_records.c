@@ -73,19 +73,17 @@ static enum err find_bot_of_application(struct tx *tx, struct cached_bot **bots,
                                         struct traffic_record *r)
 {
     struct cached_bot *b = *bots;
-    struct rows row;
-    bool found;
 
     while (b && b->application_id != r->application_id)
         b = b->next;
     if (!b) {
         b = arena_alloc(tx_arena(tx), sizeof *b);
+        *b = (struct cached_bot){ *bots, r->application_id, 0 };
         enum err e =
-            tx_one(tx, "select bot_id from applications where id = $1 and bot_id is not null",
-                   BIND(v_id(r->application_id)), &row, &found);
+            tx_read_id(tx, "select bot_id from applications where id = $1 and bot_id is not null",
+                       BIND(v_id(r->application_id)), &b->bot_id);
         if (e)
             return e;
-        *b = (struct cached_bot){ *bots, r->application_id, found ? row_id(&row, 0) : 0 };
         *bots = b;
     }
     r->user_id = b->bot_id;

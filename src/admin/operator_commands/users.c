@@ -16,12 +16,10 @@ static bool parse_user_id(struct str word, snowflake *ret)
 static enum err find_user_by_name(struct call *call, struct str name, struct user *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, SELECT_USER_BY_NAME, BIND(v_text(name)), &row, &found);
+    enum err e =
+        tx_one_or(call->tx, SELECT_USER_BY_NAME, BIND(v_text(name)), ERR_UNKNOWN_USER, &row);
 
-    if (e)
-        return e;
-    return found ? user_find(call->tx, row_id(&row, 0), ret) : ERR_UNKNOWN_USER;
+    return e ? e : user_find(call->tx, row_id(&row, 0), ret);
 }
 
 static enum err refuse_unknown_username(struct call *call, struct running_operator_command *o,

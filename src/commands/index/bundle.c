@@ -5,6 +5,7 @@
 #include "api/jobs/internal_call.h"
 #include "base/log.h"
 #include "commands/internal.h"
+#include "model/fields/rows.h"
 
 /* Maximum size of the texts in a bundle row, in bytes. Bundles with longer texts store none,
  * because every change of a command rewrites the row; readers then use the command rows. */
@@ -18,9 +19,9 @@ static const char READ_COLUMNS[] =
     "select id, version, default_member_permissions, locales, type, nsfw, contexts, "
     "integration_types from commands where application_id = $1 and guild_id = $2 order by id";
 
-static struct command_bundle_entry bundle_entry_from_row(const struct rows *r)
+static void bundle_entry_from_row(const struct rows *r, void *ret)
 {
-    return (struct command_bundle_entry){
+    *(struct command_bundle_entry *)ret = (struct command_bundle_entry){
         .id = row_id(r, 0),
         .version = row_id(r, 1),
         .default_member_permissions =
@@ -38,16 +39,9 @@ static struct command_bundle_entry bundle_entry_from_row(const struct rows *r)
 static enum err read_bundle_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
                                     struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, READ_COLUMNS, BIND(v_id(application_id), v_id(guild_id)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct command_bundle_entry *)list_append(
-            tx_arena(tx), ret, sizeof(struct command_bundle_entry)) = bundle_entry_from_row(&rows);
-    return rows_end(&rows);
+    return tx_read_list(tx, READ_COLUMNS, BIND(v_id(application_id), v_id(guild_id)),
+                        sizeof(struct command_bundle_entry), bundle_entry_from_row, ret);
 }
 
 /* --- reading -------------------------------------------------------------------------- */

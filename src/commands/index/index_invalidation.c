@@ -184,13 +184,10 @@ enum err invalidate_command_indexes_of_guild_app(struct call *call,
                                                  const struct guild_app_installation *a)
 {
     struct bot_channel_walk w = { .guild_id = a->guild_id, .application_id = a->application_id };
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, READ_BOT_ID, BIND(v_id(a->application_id)), &row, &found);
+    enum err e = tx_read_id(call->tx, READ_BOT_ID, BIND(v_id(a->application_id)), &w.bot_id);
 
-    if (e || !found || row_column_is_null(&row, 0))
+    if (e || !w.bot_id)
         return e;
-    w.bot_id = row_id(&row, 0);
     return continue_command_index_invalidation(call, &w);
 }
 

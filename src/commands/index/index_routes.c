@@ -347,18 +347,14 @@ static const char APPLICATION_OF_BOT[] =
 static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
 {
     struct list others;
-    struct rows row;
-    bool found = false;
-
-    *ret = 0;
     enum err e = channel_list_other_recipients(call->tx, call->target.channel->id, call->caller->id,
                                                &others);
-    if (!e && others.count)
-        e = tx_one(call->tx, APPLICATION_OF_BOT, BIND(v_id(*(const snowflake *)others.items)), &row,
-                   &found);
-    if (!e && found)
-        *ret = row_id(&row, 0);
-    return e;
+
+    *ret = 0;
+    if (e || !others.count)
+        return e;
+    return tx_read_id(call->tx, APPLICATION_OF_BOT, BIND(v_id(*(const snowflake *)others.items)),
+                      ret);
 }
 
 /* Replies with the commands in the DM channel with a bot: if the app is installed for the user, the

@@ -48,10 +48,12 @@ static const struct activity_config *new_activity_config(struct arena *arena)
     return c;
 }
 
-static struct command_index_application index_application_from_row(const struct rows *r)
+static void index_application_from_row(const struct rows *r, void *ret)
 {
+    struct command_index_application *a = ret;
     uint64_t flags = (uint64_t)row_int(r, 5);
-    struct command_index_application a = {
+
+    *a = (struct command_index_application){
         .id = row_id(r, 0),
         .name = row_text(r, 1),
         .description = row_text(r, 2),
@@ -60,12 +62,10 @@ static struct command_index_application index_application_from_row(const struct 
         .active = flags & APPLICATION_ACTIVE,
         .version = row_id(r, 6),
     };
-
     if (row_id(r, 4))
-        a.bot_id = opt_id_or_null(row_id(r, 4));
+        a->bot_id = opt_id_or_null(row_id(r, 4));
     if (flags & APPLICATION_EMBEDDED)
-        a.embedded_activity_config = new_activity_config(tx_arena(r->tx));
-    return a;
+        a->embedded_activity_config = new_activity_config(tx_arena(r->tx));
 }
 
 static struct sql applications_query_of_index_kind(enum command_index_kind kind)
@@ -76,17 +76,9 @@ static struct sql applications_query_of_index_kind(enum command_index_kind kind)
 enum err read_command_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
                                          struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, applications_query_of_index_kind(kind), BIND(v_id(key)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct command_index_application *)list_append(tx_arena(tx), ret,
-                                                         sizeof(struct command_index_application)) =
-            index_application_from_row(&rows);
-    return rows_end(&rows);
+    return tx_read_list(tx, applications_query_of_index_kind(kind), BIND(v_id(key)),
+                        sizeof(struct command_index_application), index_application_from_row, ret);
 }
 
 /* Guild commands are found only for guild indexes: the key of other indexes is not a guild id, so
@@ -122,21 +114,17 @@ DECLARE_QUERIES(uses_sql,
                 "c.application_id in ",
                 " group by c.id order by c.id");
 
+static void use_count_from_row(const struct rows *r, void *ret)
+{
+    *(struct command_use_count *)ret = (struct command_use_count){ row_id(r, 0), row_int(r, 1) };
+}
+
 enum err read_command_use_counts(struct tx *tx, enum command_index_kind kind, snowflake key,
                                  struct list *ret)
 {
-    struct rows rows;
-    enum err e =
-        tx_query(tx, uses_sql[kind], BIND(v_id(key), v_int(command_ranking_start_day())), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct command_use_count *)list_append(tx_arena(tx), ret,
-                                                 sizeof(struct command_use_count)) =
-            (struct command_use_count){ row_id(&rows, 0), row_int(&rows, 1) };
-    return rows_end(&rows);
+    return tx_read_list(tx, uses_sql[kind], BIND(v_id(key), v_int(command_ranking_start_day())),
+                        sizeof(struct command_use_count), use_count_from_row, ret);
 }
 
 static int compare_command_id(const void *id, const void *uses)
@@ -184,13 +172,11 @@ enum err read_command_index_version(struct tx *tx, snowflake version_key,
                                     snowflake *ret)
 {
     const struct command_index_application *a = applications->items;
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, OWN_VERSION, BIND(v_id(version_key)), &row, &found);
+    enum err e = tx_read_id(tx, OWN_VERSION, BIND(v_id(version_key)), ret_own);
 
     if (e)
         return e;
-    *ret = *ret_own = found ? row_id(&row, 0) : 0;
+    *ret = *ret_own;
     for (size_t i = 0; i < applications->count; i++)
         if (a[i].version > *ret)
             *ret = a[i].version;

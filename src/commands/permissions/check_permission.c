@@ -1,5 +1,6 @@
 /* check_permission.c - check_command_permission: reads the data for evaluate_command_permission. */
 #include "commands/permissions/permission_deletion.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/age.h"
 #include "platform/channels/channels.h"
 
@@ -7,20 +8,18 @@ static const char PERMISSIONS_OF[] =
     "select p.entity_id, p.type, p.permission from command_permissions p "
     "where p.guild_id = $1 and p.target_id = $2 and " PERMISSION_NOT_DELETED " order by p.position";
 
+static void permission_from_row(const struct rows *r, void *ret)
+{
+    *(struct command_permission *)ret =
+        (struct command_permission){ row_id(r, 0), row_int(r, 1), row_bool(r, 2) };
+}
+
 enum err read_command_permissions(struct tx *tx, snowflake guild_id, snowflake target_id,
                                   struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, PERMISSIONS_OF, BIND(v_id(guild_id), v_id(target_id)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct command_permission *)list_append(tx_arena(tx), ret,
-                                                  sizeof(struct command_permission)) =
-            (struct command_permission){ row_id(&rows, 0), row_int(&rows, 1), row_bool(&rows, 2) };
-    return rows_end(&rows);
+    return tx_read_list(tx, PERMISSIONS_OF, BIND(v_id(guild_id), v_id(target_id)),
+                        sizeof(struct command_permission), permission_from_row, ret);
 }
 
 /* Reads whether age-restricted commands are allowed. In a guild the channel decides (for a Discord

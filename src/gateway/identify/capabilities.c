@@ -46,7 +46,7 @@ static void write_user_id_and_collect_user(struct ready_event_writer *s, const s
     json_write_id(out, u->id);
 }
 
-static bool field_is_not_user(const void *arg, struct str name)
+bool field_is_not_user(const void *arg, struct str name)
 {
     (void)arg;
     return !str_is(name, "user");

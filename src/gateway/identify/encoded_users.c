@@ -4,12 +4,6 @@
 #include "gateway/wire/protocol.h"
 #include "model/relationship.h"
 
-static bool field_is_not_user(const void *arg, struct str name)
-{
-    (void)arg;
-    return !str_is(name, "user");
-}
-
 static struct encoded_member encode_user_object(struct arena *arena, struct buf *out,
                                                 const struct schema *schema, const void *object,
                                                 const struct user *user)

@@ -165,8 +165,8 @@ bool recovered_session_can_continue(const struct session_transfer *h, const stru
 
     if (test_fault_is_enabled(TEST_FAULT_INEXACT_RECOVERY))
         return true;
-    for (size_t i = 0; i < h->missed_count; i++)
-        if (event_changes_guilds_or_channels(h->missed[i], s))
+    for (size_t i = 0; i < h->missed.count; i++)
+        if (event_changes_guilds_or_channels(h->missed.items[i], s))
             return false;
     for (uint64_t i = h->since; (n = retained_event_at(recent, i)); i++)
         if (event_changes_guilds_or_channels(n, s))

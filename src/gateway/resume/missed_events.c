@@ -9,7 +9,6 @@
 #include "gateway/resume/missed_events.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "cluster/log_entry.h"
 #include "gateway/fanout/event_bus.h"
 #include "gateway/resume/journal/event_log.h"
@@ -50,16 +49,11 @@ static void collect_missed_event(void *arg, struct gateway_event *n)
 {
     struct missed_events_collector *t = arg;
     const struct missed_event_range *m = t->missed;
-    struct session_transfer *h = t->transfer;
     int64_t position = (int64_t)(n->number >> EVENT_NUMBER_BITS);
 
     if (position <= m->at || (n->number <= m->after && !m->with_seen) || n->number > m->last_one)
         return;
-    if (h->missed_count == h->missed_cap) {
-        h->missed_cap = h->missed_cap ? h->missed_cap * 2 : 64;
-        h->missed = mem_resize(h->missed, h->missed_cap * sizeof *h->missed);
-    }
-    h->missed[h->missed_count++] = gateway_event_ref(n);
+    event_list_add(&t->transfer->missed, n);
 }
 
 struct page_decoder {
@@ -116,8 +110,7 @@ static bool decode_event_log_rows(const struct list *list, struct event_log_page
 /* Discards the events of the last page read, because the store may restart the transaction. */
 static void discard_events_of_last_read(struct missed_event_range *m, struct session_transfer *h)
 {
-    while (h->missed_count > m->before)
-        gateway_event_unref(h->missed[--h->missed_count]);
+    event_list_truncate(&h->missed, m->before);
     m->failed = false;
 }
 
@@ -314,7 +307,7 @@ bool missed_events_have_next_page(struct missed_event_range *m, const struct ses
     if (m->failed || m->page_last >= m->last)
         return false;
     m->at = m->page_last;
-    m->before = h->missed_count;
+    m->before = h->missed.count;
     return true;
 }
 

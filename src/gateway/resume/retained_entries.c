@@ -2,27 +2,11 @@
  * retained_entries.h). */
 #include "gateway/resume/retained_entries.h"
 
-#include "base/mem.h"
 #include "cluster/log_address.h"
 #include "gateway/resume/journal/retained_events.h"
 #include "gateway/resume/missed_events.h"
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
-
-static void event_list_add(struct event_list *l, struct gateway_event *n)
-{
-    if (l->count == l->cap) {
-        l->cap = l->cap ? l->cap * 2 : 64;
-        l->items = mem_resize(l->items, l->cap * sizeof *l->items);
-    }
-    l->items[l->count++] = gateway_event_ref(n);
-}
-
-static void event_list_remove_all(struct event_list *l)
-{
-    while (l->count)
-        gateway_event_unref(l->items[--l->count]);
-}
 
 static bool session_needs_entry(const struct session *s, const struct gateway_event *n)
 {
@@ -67,7 +51,7 @@ enum err session_transfer_read_unread_log_entries(struct session_transfer *h, st
     for (size_t i = 0; i < h->guild_count; i++)
         session_interest_add_guild(&interest, h->guild_setups[i].guild_id);
 
-    event_list_remove_all(&u->events); /* the store may run this function again */
+    event_list_truncate(&u->events, 0); /* the store may run this function again */
     u->complete = true;
     for (size_t i = 0; i < u->entries.count && !e && u->complete; i++)
         e = read_events_of_log_position(h->to->gateway, tx,
@@ -81,13 +65,8 @@ enum err session_transfer_read_unread_log_entries(struct session_transfer *h, st
 static void add_missed_event(struct session_transfer *h, const struct session *s,
                              struct gateway_event *n)
 {
-    if (n->number <= s->resume.delivered_elsewhere)
-        return;
-    if (h->missed_count == h->missed_cap) {
-        h->missed_cap = h->missed_cap ? h->missed_cap * 2 : 64;
-        h->missed = mem_resize(h->missed, h->missed_cap * sizeof *h->missed);
-    }
-    h->missed[h->missed_count++] = gateway_event_ref(n);
+    if (n->number > s->resume.delivered_elsewhere)
+        event_list_add(&h->missed, n);
 }
 
 /* Both lists are ordered by event numbers. */
@@ -113,11 +92,6 @@ bool session_transfer_merge_unread_log_entries(struct session_transfer *h, const
 
 void session_transfer_clear_unread_log_entries(struct session_transfer *h)
 {
-    struct event_list *lists[] = { &h->unread.entries, &h->unread.events };
-
-    for (size_t i = 0; i < 2; i++) {
-        event_list_remove_all(lists[i]);
-        mem_free(lists[i]->items);
-        *lists[i] = (struct event_list){ 0 };
-    }
+    event_list_clear(&h->unread.entries);
+    event_list_clear(&h->unread.events);
 }

@@ -128,6 +128,30 @@ void release_requested_sessions(struct gateway_loop *h)
     continue_pending_session_releases(h);
 }
 
+/* --- lists of events ------------------------------------------------------------------- */
+
+void event_list_add(struct event_list *l, struct gateway_event *n)
+{
+    if (l->count == l->cap) {
+        l->cap = l->cap ? l->cap * 2 : 64;
+        l->items = mem_resize(l->items, l->cap * sizeof *l->items);
+    }
+    l->items[l->count++] = gateway_event_ref(n);
+}
+
+void event_list_truncate(struct event_list *l, size_t count)
+{
+    while (l->count > count)
+        gateway_event_unref(l->items[--l->count]);
+}
+
+void event_list_clear(struct event_list *l)
+{
+    event_list_truncate(l, 0);
+    mem_free(l->items);
+    *l = (struct event_list){ 0 };
+}
+
 /* --- the target loop: permissions ----------------------------------------------------- */
 
 static void begin_retaining_events(struct session_transfer *h)
@@ -160,9 +184,7 @@ static void session_transfer_end(struct session_transfer *h, struct session *s)
     end_retaining_events(h);
     resume_send_result_to_client(h->resumption, s);
     mem_free(h->guild_setups);
-    for (size_t i = 0; i < h->missed_count; i++)
-        gateway_event_unref(h->missed[i]);
-    mem_free(h->missed);
+    event_list_clear(&h->missed);
     session_transfer_clear_unread_log_entries(h);
     visible_channels_clear(&h->visible_before);
     visible_channels_clear(&h->channel_changes);
@@ -223,8 +245,8 @@ static void end_sending_missed_events(struct session_transfer *h, struct session
 /* Returns the next missed event of the session, or NULL if all were sent. */
 static struct gateway_event *next_missed_event(struct session_transfer *h)
 {
-    if (h->missed_at < h->missed_count)
-        return h->missed[h->missed_at++];
+    if (h->missed_at < h->missed.count)
+        return h->missed.items[h->missed_at++];
     return retained_event_at(&h->to->resume.retained, h->recent_at++);
 }
 

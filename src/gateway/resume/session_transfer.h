@@ -29,6 +29,9 @@ struct event_list {
     struct gateway_event **items;
     size_t count, cap;
 };
+void event_list_add(struct event_list *l, struct gateway_event *n);
+void event_list_truncate(struct event_list *l, size_t count);
+void event_list_clear(struct event_list *l);
 
 /* Retained log entries that the loop has not read and the session needs (retained_entries.h). */
 struct unread_log_entries_of_session_transfer {
@@ -57,10 +60,8 @@ struct session_transfer {
     /* For user sessions: the channels that were visible on the source loop, and the channels that
      * became visible or invisible since then. */
     struct visible_channels visible_before, channel_changes;
-    struct gateway_event *
-        /* Missed events before `since` if the session comes from another process, or NULL */
-        *missed;
-    size_t missed_count, missed_cap;
+    /* Missed events before `since`, if the session comes from another process. */
+    struct event_list missed;
     size_t missed_at; /* number of `missed` events that were sent */
     struct unread_log_entries_of_session_transfer unread;
     uint64_t recent_at; /* index of the next retained event to send */

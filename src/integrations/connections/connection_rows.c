@@ -73,9 +73,9 @@ static const char OF_USER[] = COLUMNS "where user_id = $1 order by created_at, t
 static const char ONE[] = COLUMNS "where user_id = $1 and type = $2 and id = $3";
 static const char OF_ACCOUNT[] = COLUMNS "where type = $1 and id = $2";
 
-static struct linked_platform_account linked_account_from_row(const struct rows *r)
+static void linked_account_from_row(const struct rows *r, void *ret)
 {
-    return (struct linked_platform_account){
+    *(struct linked_platform_account *)ret = (struct linked_platform_account){
         .user_id = row_id(r, 0),
         .type = row_text(r, 1),
         .word = integration_get_displayed_type(row_text(r, 1)),
@@ -95,42 +95,24 @@ static struct linked_platform_account linked_account_from_row(const struct rows 
 
 enum err read_linked_accounts_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, OF_USER, BIND(v_id(user_id)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct linked_platform_account *)list_append(tx_arena(tx), ret,
-                                                       sizeof(struct linked_platform_account)) =
-            linked_account_from_row(&rows);
-    return rows_end(&rows);
+    return tx_read_list(tx, OF_USER, BIND(v_id(user_id)), sizeof(struct linked_platform_account),
+                        linked_account_from_row, ret);
 }
 
 enum err read_linked_account(struct tx *tx, snowflake user_id, struct str type, struct str id,
                              struct linked_platform_account *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(tx, ONE, BIND(v_id(user_id), v_text(type), v_text(id)),
-                           ERR_UNKNOWN_CONNECTION, &row);
-
-    if (e)
-        return e;
-    *ret = linked_account_from_row(&row);
-    return OK;
+    return tx_read_first(tx, ONE, BIND(v_id(user_id), v_text(type), v_text(id)),
+                         linked_account_from_row, ret, ERR_UNKNOWN_CONNECTION);
 }
 
 enum err read_linked_account_of_platform_account(struct tx *tx, struct str type, struct str id,
                                                  struct linked_platform_account *ret,
                                                  bool *ret_found)
 {
-    struct rows row;
-    enum err e = tx_one(tx, OF_ACCOUNT, BIND(v_text(type), v_text(id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        *ret = linked_account_from_row(&row);
-    return e;
+    return tx_find_first(tx, OF_ACCOUNT, BIND(v_text(type), v_text(id)), linked_account_from_row,
+                         ret, ret_found);
 }
 
 /* --- guilds that a connection allows to join ------------------------------------------ */

@@ -298,15 +298,10 @@ static enum err revoke_integrations_with_account(struct call *call,
 static enum err leave_guilds_joined_via_connection(struct call *call,
                                                    const struct linked_platform_account *c)
 {
-    struct list guilds = { 0 };
-    struct rows rows;
-    enum err e = tx_query(call->tx, JOINED_THROUGH, BIND(v_id(c->user_id), v_text(c->type)), &rows);
+    struct list guilds;
+    enum err e =
+        tx_read_ids(call->tx, JOINED_THROUGH, BIND(v_id(c->user_id), v_text(c->type)), &guilds);
 
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        id_list_add(call->arena, &guilds, row_id(&rows, 0));
-    e = rows_end(&rows);
     for (size_t n = 0; n < guilds.count && !e; n++)
         e = member_remove_from_guild(call, ((const snowflake *)guilds.items)[n], c->user_id);
     return e;

@@ -7,6 +7,7 @@
 #include "api/jobs/internal_call.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/fields/rows.h"
 
 enum { CODE_BYTES = 10, CODE_DAYS = 1 };
 
@@ -21,17 +22,12 @@ static const char SAVE_ACCOUNT[] =
 static const char FIND_ACCOUNT[] = "select name, has_programme, is_partner from platform_account "
                                    "where type = $1 and id = $2";
 
-static struct value sql_value_of_opt_bool(struct opt_bool b)
-{
-    return b.given == GIVEN ? v_int(b.value) : v_null();
-}
-
 enum err upsert_local_platform_account(struct tx *tx, const struct local_platform_account *a)
 {
     return tx_exec(tx, SAVE_ACCOUNT,
                    BIND(v_text(platform_get_database_name(a->platform)), v_text(a->id),
-                        v_text(a->name), sql_value_of_opt_bool(a->has_programme),
-                        sql_value_of_opt_bool(a->is_partner)),
+                        v_text(a->name), sql_value_of_optional_bool(a->has_programme),
+                        sql_value_of_optional_bool(a->is_partner)),
                    NULL);
 }
 

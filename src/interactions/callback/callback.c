@@ -250,16 +250,11 @@ enum err check_can_acknowledge_interaction(struct call *call)
     return OK;
 }
 
-static enum err check_callback_uploads(struct call *call)
-{
-    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
-}
-
 enum err prepare_interaction_callback(struct call *call)
 {
     const struct interaction_callback *in = call->body;
     enum err e = schedule_storing_nested_message_uploads(call, get_message_body_of_callback(in),
-                                                         &data_path, check_callback_uploads);
+                                                         &data_path, check_uploads_of_new_message);
 
     /* With other callback types, files are validated but not stored. */
     if (in->type != CALLBACK_MESSAGE && in->type != CALLBACK_UPDATE)

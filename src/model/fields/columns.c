@@ -47,12 +47,20 @@ enum err tx_read_first_sql(struct tx *tx, struct sql sql, const struct value *va
                            void (*read)(const struct rows *r, void *ret), void *ret,
                            enum err missing)
 {
-    struct rows row;
     bool found;
-    enum err e = tx_one(tx, sql, values, count, &row, &found);
+    enum err e = tx_find_first(tx, sql, values, count, read, ret, &found);
 
-    if (e || !found)
-        return e ? e : missing;
-    read(&row, ret);
-    return OK;
+    return e || found ? e : missing;
+}
+
+enum err tx_find_first_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                           void (*read)(const struct rows *r, void *ret), void *ret,
+                           bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, sql, values, count, &row, ret_found);
+
+    if (!e && *ret_found)
+        read(&row, ret);
+    return e;
 }

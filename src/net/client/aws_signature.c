@@ -29,16 +29,10 @@ void aws_compute_sha256(struct str bytes, char ret[AWS_DIGEST_SIZE])
     sodium_bin2hex(ret, AWS_DIGEST_SIZE, digest, sizeof digest);
 }
 
-static bool is_unreserved_url_character(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
 void aws_append_percent_encoded(struct buf *out, struct str text, bool keep_slashes)
 {
     for (size_t i = 0; i < text.n; i++) {
-        if (is_unreserved_url_character(text.p[i]) || (keep_slashes && text.p[i] == '/'))
+        if (char_is_unreserved_in_url(text.p[i]) || (keep_slashes && text.p[i] == '/'))
             buf_add_char(out, text.p[i]);
         else
             buf_printf(out, "%%%02X", (unsigned)(unsigned char)text.p[i]);

@@ -118,18 +118,13 @@ static const char FIND_CODE[] =
 static enum err find_account_of_claim_code(struct call *call, snowflake *ret)
 {
     const struct account_claim *in = call->body;
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(call->tx, FIND_CODE,
-               BIND(v_text(random_secret_compute_digest(call->arena, in->code)), v_int(clock_us())),
-               &row, &found);
+    enum err e = tx_read_id(
+        call->tx, FIND_CODE,
+        BIND(v_text(random_secret_compute_digest(call->arena, in->code)), v_int(clock_us())), ret);
 
-    if (!e && !found)
+    if (!e && !*ret)
         return call_add_field_error(call, "code", "CLAIM_CODE_INVALID",
                                     "The code is wrong, used or expired. Ask for a new one.");
-    if (!e)
-        *ret = row_id(&row, 0);
     return e;
 }
 

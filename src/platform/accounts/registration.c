@@ -119,7 +119,6 @@ static const char REVOKE_INVITE[] =
 enum err registration_invite_revoke(struct call *call, struct str name,
                                     struct registration_invite *ret)
 {
-    struct rows row;
     snowflake id = 0;
 
     if (!snowflake_parse(name, &id) && !str_starts_with(name, STR("reg-")))
@@ -127,14 +126,10 @@ enum err registration_invite_revoke(struct call *call, struct str name,
     /* Rows of earlier program versions (plain codes) have the id 0. If `name` is a code, bind -1 as
      * the id, so that no row matches by id. */
     struct value by_id = id ? v_id(id) : v_int(-1);
-    enum err e = tx_one_or(
+    return tx_read_first(
         call->tx, REVOKE_INVITE,
         BIND(by_id, v_text(random_secret_compute_digest(call->arena, name)), v_text(name)),
-        ERR_NOT_FOUND, &row);
-    if (e)
-        return e;
-    registration_invite_from_row(&row, ret);
-    return OK;
+        registration_invite_from_row, ret, ERR_NOT_FOUND);
 }
 
 /* --- checking a registration --------------------------------------------------------- */

@@ -104,12 +104,7 @@ static const char FOLLOWS_ALREADY[] =
 static enum err find_follower_webhook(struct call *call, snowflake source, snowflake target,
                                       snowflake *ret)
 {
-    struct rows row;
-    bool found = false;
-    enum err e = tx_one(call->tx, FOLLOWS_ALREADY, BIND(v_id(source), v_id(target)), &row, &found);
-
-    *ret = !e && found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(call->tx, FOLLOWS_ALREADY, BIND(v_id(source), v_id(target)), ret);
 }
 
 static enum err create_follow_system_message(struct call *call, const struct channel *to,

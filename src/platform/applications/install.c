@@ -52,11 +52,6 @@ static const char ADD_INTEGRATION[] =
 static const char SAVE_INTEGRATION[] =
     "update integrations set name = $2, scopes = $3 where id = $1";
 
-static struct value sql_value_of_id_or_null(snowflake id)
-{
-    return id ? v_id(id) : v_null();
-}
-
 enum err integration_insert_row(struct tx *tx, const struct new_integration *i)
 {
     return tx_exec(tx, ADD_INTEGRATION,
@@ -206,15 +201,14 @@ static enum err insert_bot_role(struct tx *tx, const struct app_installation *in
 static enum err insert_or_update_bot_role(struct tx *tx, const struct app_installation *in,
                                           struct app_installation_result *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_BOT_ROLE, BIND(v_id(in->guild_id), v_id(in->application->bot_id)),
-                        &row, &found);
+    snowflake role;
+    enum err e = tx_read_id(tx, FIND_BOT_ROLE,
+                            BIND(v_id(in->guild_id), v_id(in->application->bot_id)), &role);
 
     if (e)
         return e;
-    if (found)
-        return update_bot_role(tx, in, row_id(&row, 0), ret);
+    if (role)
+        return update_bot_role(tx, in, role, ret);
     return in->permissions ? insert_bot_role(tx, in, ret) : OK;
 }
 

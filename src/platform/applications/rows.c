@@ -204,14 +204,8 @@ static const char COUNT_TEAM[] = "select count(*) from applications where team_i
 enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflake team_id,
                                      int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = team_id ? tx_one(tx, COUNT_TEAM, BIND(v_id(team_id)), &row, &found)
-                         : tx_one(tx, COUNT_OWN, BIND(v_id(owner_id)), &row, &found);
-
-    if (!e)
-        *ret = row_int(&row, 0);
-    return e;
+    return team_id ? tx_read_int(tx, COUNT_TEAM, BIND(v_id(team_id)), ret)
+                   : tx_read_int(tx, COUNT_OWN, BIND(v_id(owner_id)), ret);
 }
 
 static const char ADD_APPLICATION[] =

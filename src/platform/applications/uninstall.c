@@ -23,22 +23,19 @@ struct deleted_webhook {
     struct opt_str avatar;
 };
 
+static void deleted_webhook_from_row(const struct rows *r, void *ret)
+{
+    *(struct deleted_webhook *)ret =
+        (struct deleted_webhook){ row_id(r, 0), row_optional_text(r, 1) };
+}
+
 static enum err delete_app_webhook_rows(struct call *call, snowflake guild_id,
                                         snowflake application_id)
 {
     struct list gone = { 0 };
-    struct rows rows;
-    enum err e =
-        tx_query(call->tx, DELETE_WEBHOOKS, BIND(v_id(guild_id), v_id(application_id)), &rows);
+    enum err e = tx_read_list(call->tx, DELETE_WEBHOOKS, BIND(v_id(guild_id), v_id(application_id)),
+                              sizeof(struct deleted_webhook), deleted_webhook_from_row, &gone);
 
-    if (e)
-        return e;
-    while (rows_next(&rows)) {
-        struct deleted_webhook *w = list_append(call->arena, &gone, sizeof *w);
-
-        *w = (struct deleted_webhook){ row_id(&rows, 0), row_optional_text(&rows, 1) };
-    }
-    e = rows_end(&rows);
     for (size_t i = 0; !e && i < gone.count; i++) {
         const struct deleted_webhook *w = (const struct deleted_webhook *)gone.items + i;
 
@@ -113,13 +110,10 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
 static enum err delete_app_integration(struct call *call, snowflake guild_id,
                                        snowflake application_id, snowflake *ret)
 {
-    struct rows row;
-    bool found;
+    enum err e =
+        tx_read_id(call->tx, FIND_INTEGRATION, BIND(v_id(guild_id), v_id(application_id)), ret);
 
-    enum err e = tx_one(call->tx, FIND_INTEGRATION, BIND(v_id(guild_id), v_id(application_id)),
-                        &row, &found);
-    *ret = e || !found ? 0 : row_id(&row, 0);
-    if (!*ret)
+    if (e || !*ret)
         return e;
     integration_emit_deleted(call, guild_id, *ret, application_id);
     return tx_exec(call->tx, DELETE_INTEGRATION, BIND(v_id(*ret)), NULL);

@@ -24,14 +24,8 @@ enum err automod_collect_member_names(struct call *call, const struct member *m,
 
 static enum err read_automod_rules_version(struct call *call, snowflake guild_id, snowflake *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, "select automod_version from guilds where id = $1",
-                        BIND(v_id(guild_id)), &row, &found);
-
-    if (!e)
-        *ret = found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(call->tx, "select automod_version from guilds where id = $1",
+                      BIND(v_id(guild_id)), ret);
 }
 
 /* Finds the rules that a member's names violate, without rules that exempt the member. */

@@ -209,14 +209,13 @@ static enum err find_channel_in_two_queries(struct tx *tx, snowflake id, struct 
                                             bool *ret_found)
 {
     struct rows moving;
-    bool found;
     enum err e = tx_one(tx, FIND_STABLE_COLUMNS, BIND(v_id(id)), ret, ret_found);
 
     if (e || !*ret_found)
         return e;
-    e = tx_one(tx, FIND_CHANGING_COLUMNS, BIND(v_id(id)), &moving, &found);
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_CHANNEL;
+    e = tx_one_or(tx, FIND_CHANGING_COLUMNS, BIND(v_id(id)), ERR_UNKNOWN_CHANNEL, &moving);
+    if (e)
+        return e;
     struct value *row = arena_alloc_unzeroed(tx_arena(tx), (size_t)ret->columns * sizeof *row);
     memcpy(row, ret->row, (size_t)ret->columns * sizeof *row);
     row[LAST_COLUMN] = moving.row[0];

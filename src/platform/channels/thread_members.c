@@ -7,9 +7,9 @@
 
 #define MEMBER_COLUMNS "thread_id, user_id, joined_at, flags, muted, mute_until, mute_window"
 
-static void thread_member_from_row(const struct rows *r, struct thread_member *m)
+static void thread_member_from_row(const struct rows *r, void *ret)
 {
-    *m = (struct thread_member){
+    *(struct thread_member *)ret = (struct thread_member){
         .id = opt_id_or_null(row_id(r, 0)),
         .user_id = opt_id_or_null(row_id(r, 1)),
         .join_timestamp = row_int(r, 2),
@@ -23,12 +23,8 @@ static const char FIND_MEMBER[] =
 enum err thread_member_find(struct tx *tx, snowflake thread_id, snowflake user_id,
                             struct thread_member *ret, bool *ret_found)
 {
-    struct rows row;
-    enum err e = tx_one(tx, FIND_MEMBER, BIND(v_id(thread_id), v_id(user_id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        thread_member_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, FIND_MEMBER, BIND(v_id(thread_id), v_id(user_id)),
+                         thread_member_from_row, ret, ret_found);
 }
 
 /* Reads the mute settings, which only the member can see. */
@@ -57,15 +53,9 @@ static const char ALL_MEMBERS[] =
 enum err thread_members_list(struct tx *tx, snowflake thread_id, snowflake after, int64_t limit,
                              struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, ALL_MEMBERS, BIND(v_id(thread_id), v_id(after), v_int(limit)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        thread_member_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct thread_member)));
-    return rows_end(&rows);
+    return tx_read_list(tx, ALL_MEMBERS, BIND(v_id(thread_id), v_id(after), v_int(limit)),
+                        sizeof(struct thread_member), thread_member_from_row, ret);
 }
 
 static const char MEMBER_IDS[] =

@@ -94,19 +94,17 @@ static void sort_and_deduplicate_contacts(struct list *contacts)
     contacts->count = retained;
 }
 
+static void contact_from_row(const struct rows *r, void *ret)
+{
+    *(struct address_book_contact *)ret =
+        (struct address_book_contact){ row_bytes(r, 0), row_optional_text(r, 1) };
+}
+
 static enum err read_contacts(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, ENTRIES, BIND(v_id(user_id)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct address_book_contact *)list_append(tx_arena(tx), ret,
-                                                    sizeof(struct address_book_contact)) =
-            (struct address_book_contact){ row_bytes(&rows, 0), row_optional_text(&rows, 1) };
-    return rows_end(&rows);
+    return tx_read_list(tx, ENTRIES, BIND(v_id(user_id)), sizeof(struct address_book_contact),
+                        contact_from_row, ret);
 }
 
 static enum err insert_contacts(struct tx *tx, snowflake user_id, const struct list *contacts)
@@ -168,19 +166,18 @@ static const char BY_PHONES[] =
     "select id, phone from users where phone in ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
     "$12, $13, $14, $15, $16)";
 
+static void account_of_phone_number_from_row(const struct rows *r, void *ret)
+{
+    *(struct account_of_phone_number *)ret =
+        (struct account_of_phone_number){ row_id(r, 0), row_text(r, 1) };
+}
+
 static enum err append_owners_of_phone_numbers(struct tx *tx, const struct value *numbers,
                                                struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, BY_PHONES, numbers, ROWS_PER_STATEMENT, &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        *(struct account_of_phone_number *)list_append(tx_arena(tx), ret,
-                                                       sizeof(struct account_of_phone_number)) =
-            (struct account_of_phone_number){ row_id(&rows, 0), row_text(&rows, 1) };
-    return rows_end(&rows);
+    return tx_read_list(tx, BY_PHONES, numbers, ROWS_PER_STATEMENT,
+                        sizeof(struct account_of_phone_number), account_of_phone_number_from_row,
+                        ret);
 }
 
 enum err users_find_by_phone(struct tx *tx, const struct list *entries, struct list *ret)

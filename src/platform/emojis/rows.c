@@ -32,15 +32,8 @@ static void emoji_from_row(const struct rows *r, void *ret)
 static enum err list_emojis_with_sql(struct tx *tx, struct sql sql, snowflake owner,
                                      struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(owner)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        emoji_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct emoji)));
-    return rows_end(&rows);
+    return tx_read_list(tx, sql, BIND(v_id(owner)), sizeof(struct emoji), emoji_from_row, ret);
 }
 
 static const char EMOJIS_OF_GUILD[] = OF_GUILDS "where guild_id = $1 order by id";

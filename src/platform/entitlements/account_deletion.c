@@ -1,6 +1,7 @@
 /* account_deletion.c - deletes the entitlements of a deleted account, in batches. */
 #include "platform/entitlements/internal.h"
 
+#include "model/fields/rows.h"
 #include "model/fields/types.h"
 #include "api/deletion.h"
 
@@ -10,19 +11,19 @@ struct deleted_entitlement {
 };
 
 static const char OF_ACCOUNT[] =
-    "select e.id, e.application_id, e.sku_id, e.sku_type, e.consumed, e.deleted_at, a.bot_id "
+    "select e.id, e.application_id, e.sku_id, e.sku_type, e.consumed, e.deleted_at, a.bot_id, "
+    "e.user_id "
     "from entitlements e left join applications a on a.id = e.application_id and a.removed = 0 "
     "where e.user_id = $1 and e.guild_id is null order by e.application_id, e.id limit $2";
 
-static void deleted_entitlement_from_row(const struct rows *r, snowflake user_id,
-                                         struct deleted_entitlement *ret)
+static void deleted_entitlement_from_row(const struct rows *r, void *ret)
 {
-    *ret = (struct deleted_entitlement){
+    *(struct deleted_entitlement *)ret = (struct deleted_entitlement){
         .was = { .id = row_id(r, 0),
                  .application_id = row_id(r, 1),
                  .sku_id = row_id(r, 2),
                  .sku_type = row_int(r, 3),
-                 .user_id = user_id,
+                 .user_id = row_id(r, 7),
                  .type = ENTITLEMENT_OF_APPLICATION,
                  .consumed = row_bool(r, 4),
                  .deleted = !row_column_is_null(r, 5),
@@ -49,15 +50,10 @@ enum err entitlements_delete_of_account(struct call *call, snowflake user_id,
                                         struct deletion_step_limits *step)
 {
     struct list gone = { 0 };
-    struct rows rows;
-    enum err e = tx_query(call->tx, OF_ACCOUNT, BIND(v_id(user_id), v_int(step->rows_left)), &rows);
+    enum err e =
+        tx_read_list(call->tx, OF_ACCOUNT, BIND(v_id(user_id), v_int(step->rows_left)),
+                     sizeof(struct deleted_entitlement), deleted_entitlement_from_row, &gone);
 
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        deleted_entitlement_from_row(
-            &rows, user_id, list_append(call->arena, &gone, sizeof(struct deleted_entitlement)));
-    e = rows_end(&rows);
     for (size_t i = 0; !e && i < gone.count; i++)
         e = delete_and_emit_entitlement(call, (struct deleted_entitlement *)gone.items + i);
     deletion_step_subtract_deleted_rows(step, (int64_t)gone.count);

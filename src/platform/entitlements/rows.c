@@ -28,12 +28,8 @@ enum err application_skus_list(struct tx *tx, snowflake application_id, struct l
 
 enum err sku_find(struct tx *tx, snowflake id, struct sku *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(tx, SKU_COLUMNS "id = $1", BIND(v_id(id)), ERR_UNKNOWN_SKU, &row);
-
-    if (!e)
-        sku_from_row(&row, ret);
-    return e;
+    return tx_read_first(tx, SKU_COLUMNS "id = $1", BIND(v_id(id)), sku_from_row, ret,
+                         ERR_UNKNOWN_SKU);
 }
 
 /* --- entitlements --------------------------------------------------------------------- */
@@ -70,14 +66,9 @@ static void entitlement_from_row(const struct rows *r, void *ret)
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(
+    return tx_read_first(
         tx, ENTITLEMENT_COLUMNS "where id = $1 and application_id = $2 and deleted_at is null",
-        BIND(v_id(id), v_id(application_id)), ERR_UNKNOWN_ENTITLEMENT, &row);
-
-    if (!e)
-        entitlement_from_row(&row, ret);
-    return e;
+        BIND(v_id(id), v_id(application_id)), entitlement_from_row, ret, ERR_UNKNOWN_ENTITLEMENT);
 }
 
 /* --- pages of entitlements ------------------------------------------------------------ */
@@ -98,18 +89,6 @@ static struct entitlement_page entitlement_page_of_query(struct opt_id before, s
         .before = before.given == GIVEN ? before.value : INT64_MAX,
         .back = before.given == GIVEN && after.given != GIVEN,
     };
-}
-
-static void reverse_entitlement_order(struct list *page)
-{
-    struct entitlement *e = page->items;
-
-    for (size_t i = 0; i < page->count / 2; i++) {
-        struct entitlement swapped = e[i];
-
-        e[i] = e[page->count - 1 - i];
-        e[page->count - 1 - i] = swapped;
-    }
 }
 
 /* Formats SKU ids as ",1,2," for a SQL LIKE. If the list is empty, returns "", for which every SKU
@@ -169,7 +148,7 @@ enum err entitlements_list(struct tx *tx, snowflake application_id,
                               values, COUNT_OF(values), sizeof(struct entitlement),
                               entitlement_from_row, ret);
     if (page.back)
-        reverse_entitlement_order(ret);
+        list_reverse(ret, sizeof(struct entitlement));
     return e;
 }
 
@@ -217,20 +196,15 @@ enum err subscription_entitlements_list(struct tx *tx, snowflake sku_id, snowfla
         BIND(v_id(page.after), v_id(page.before), v_id(user_id), v_int(q->limit), v_id(sku_id)),
         sizeof(struct entitlement), entitlement_from_row, ret);
     if (page.back)
-        reverse_entitlement_order(ret);
+        list_reverse(ret, sizeof(struct entitlement));
     return e;
 }
 
 enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflake id,
                                        bool *ret_found, struct entitlement *ret)
 {
-    struct rows row;
-    enum err e = tx_one(tx, ENTITLEMENT_COLUMNS "where id = $1 and sku_id = $2 and sku_type = 5",
-                        BIND(v_id(id), v_id(sku_id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        entitlement_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, ENTITLEMENT_COLUMNS "where id = $1 and sku_id = $2 and sku_type = 5",
+                         BIND(v_id(id), v_id(sku_id)), entitlement_from_row, ret, ret_found);
 }
 
 static const char USER_HAS[] = "select id from entitlements where sku_id = $1 and user_id = $2 and "

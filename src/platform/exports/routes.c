@@ -29,12 +29,7 @@ static const char FILE_BYTES[] = "select bytes from file_owners where owner_id =
 
 static enum err read_stored_file_bytes_of_user(struct call *call, snowflake user_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, FILE_BYTES, BIND(v_id(user_id)), &row, &found);
-
-    *ret = !e && found ? row_int(&row, 0) : 0;
-    return e;
+    return tx_read_int(call->tx, FILE_BYTES, BIND(v_id(user_id)), ret);
 }
 
 static const char ADD_EXPORT[] =

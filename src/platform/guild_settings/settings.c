@@ -322,17 +322,16 @@ static enum err write_guild_settings_entries_json(struct tx *tx, snowflake user_
 static enum err write_notification_flags_json(struct tx *tx, snowflake user_id,
                                               struct json_writer *out)
 {
-    struct rows row;
-    bool found = false;
-    enum err e = tx_one(tx, "select flags from notification_settings where user_id = $1",
-                        BIND(v_id(user_id)), &row, &found);
+    int64_t flags;
+    enum err e = tx_read_int(tx, "select flags from notification_settings where user_id = $1",
+                             BIND(v_id(user_id)), &flags);
 
     if (e)
         return e;
     json_write_name(out, "notification_settings");
     json_begin_object(out);
     json_write_name(out, "flags");
-    json_write_int(out, found ? row_int(&row, 0) : 0);
+    json_write_int(out, flags);
     json_end_object(out);
     return OK;
 }

@@ -77,8 +77,10 @@ const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema
 static const char LATEST_ENTRIES[] = ENTRIES "order by id desc limit $7";
 static const char ENTRIES_AFTER[] = ENTRIES "order by id limit $7";
 
-static void audit_entry_from_row(const struct rows *r, struct audit_entry *e)
+static void audit_entry_from_row(const struct rows *r, void *ret)
 {
+    struct audit_entry *e = ret;
+
     *e = (struct audit_entry){
         .id = row_id(r, 0),
         .guild_id = row_id(r, 1),
@@ -100,18 +102,12 @@ static enum err find_audit_entries(struct call *call, struct list *ret)
     bool forward = in->after.given == GIVEN && in->before.given != GIVEN;
     snowflake after = forward ? in->after.value : 0;
     snowflake before = in->before.given == GIVEN ? in->before.value : INT64_MAX;
-    struct rows rows;
 
-    enum err e = tx_query(call->tx, forward ? SQL(ENTRIES_AFTER) : SQL(LATEST_ENTRIES),
-                          BIND(v_id(call->target.guild->id), v_id(after), v_id(before),
-                               v_id(in->user_id.value), v_int(in->action_type.value),
-                               v_id(in->target_id.value), v_int(in->limit)),
-                          &rows);
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        audit_entry_from_row(&rows, list_append(call->arena, ret, sizeof(struct audit_entry)));
-    return rows_end(&rows);
+    return tx_read_list(call->tx, forward ? SQL(ENTRIES_AFTER) : SQL(LATEST_ENTRIES),
+                        BIND(v_id(call->target.guild->id), v_id(after), v_id(before),
+                             v_id(in->user_id.value), v_int(in->action_type.value),
+                             v_id(in->target_id.value), v_int(in->limit)),
+                        sizeof(struct audit_entry), audit_entry_from_row, ret);
 }
 
 /* Adds the account with this id to the list, if it exists and is not in the list yet. */

@@ -79,16 +79,10 @@ static enum err find_guilds_of_caller(struct call *call, struct list *ret)
  * first. */
 static void sort_guilds_oldest_first(struct list *list)
 {
-    struct user_guild_entry *e = list->items;
+    const struct user_guild_entry *e = list->items;
 
-    if (list->count < 2 || e[0].shown.id < e[1].shown.id)
-        return;
-    for (size_t i = 0, j = list->count - 1; i < j; i++, j--) {
-        struct user_guild_entry swap = e[i];
-
-        e[i] = e[j];
-        e[j] = swap;
-    }
+    if (list->count >= 2 && e[0].shown.id > e[1].shown.id)
+        list_reverse(list, sizeof *e);
 }
 
 /* Adds the permissions of the caller's roles. The guilds and the rows of roles are both ordered by

@@ -48,13 +48,7 @@ struct orphans_cursor {
 static enum err find_next_message_id_of_rows(struct tx *tx, const struct orphans_cursor *at,
                                              snowflake *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, tables[at->table].next, BIND(v_id(at->after)), &row, &found);
-
-    if (!e)
-        *ret = found && !row_column_is_null(&row, 0) ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, tables[at->table].next, BIND(v_id(at->after)), ret);
 }
 
 /* Deletes rows that refer to a message or reaction that does not exist. If the step's limit is too

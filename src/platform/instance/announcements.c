@@ -11,13 +11,12 @@ static const char READ_ANNOUNCEMENT[] = "select id, content, expires_at from ann
 enum err operator_announcement_read(struct tx *tx, struct operator_announcement *ret)
 {
     struct rows row;
-    bool found;
-    enum err e = tx_one(tx, READ_ANNOUNCEMENT, BIND(v_int(clock_us())), &row, &found);
+    enum err e = tx_one_or(tx, READ_ANNOUNCEMENT, BIND(v_int(clock_us())), ERR_NOT_FOUND, &row);
 
-    if (e || !found)
-        return e ? e : ERR_NOT_FOUND;
-    *ret = (struct operator_announcement){ row_id(&row, 0), row_text(&row, 1), row_int(&row, 2) };
-    return OK;
+    if (!e)
+        *ret =
+            (struct operator_announcement){ row_id(&row, 0), row_text(&row, 1), row_int(&row, 2) };
+    return e;
 }
 
 enum err operator_announcement_delete(struct tx *tx)

@@ -21,11 +21,6 @@
 #define CHANNEL_NOT_DELETED " not" CHANNEL_BEING_DELETED("invites.channel_id")
 #define NOT_EXPIRED(now)    " (expires_at is null or expires_at > " now ")"
 
-static struct opt_id optional_id_from_row(const struct rows *r, int column)
-{
-    return (struct opt_id){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
-}
-
 static void invite_from_row(const struct rows *r, void *ret)
 {
     struct invite *i = ret;
@@ -33,8 +28,8 @@ static void invite_from_row(const struct rows *r, void *ret)
     *i = (struct invite){
         .code = row_text(r, 0),
         .type = row_int(r, 1),
-        .guild_id = optional_id_from_row(r, 2),
-        .channel_id = optional_id_from_row(r, 3),
+        .guild_id = row_id_or_absent(r, 2),
+        .channel_id = row_id_or_absent(r, 3),
         .inviter_id = row_id(r, 4),
         .created_at = row_int(r, 5),
         .expires_at = row_optional_int(r, 6),
@@ -291,11 +286,6 @@ static const char ADD_INVITE[] =
     "insert into invites (" INVITE_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, "
     "$11, $12, $13, $14, $15, null) on conflict do nothing";
 
-static struct value bind_id_or_null(snowflake id)
-{
-    return id ? v_id(id) : v_null();
-}
-
 enum err invite_insert(struct tx *tx, struct invite *i)
 {
     int64_t added = 0;
@@ -303,18 +293,19 @@ enum err invite_insert(struct tx *tx, struct invite *i)
 
     while (!e && !added) {
         i->code = create_invite_code(tx_arena(tx));
-        e = tx_exec(
-            tx, ADD_INVITE,
-            BIND(v_text(i->code), v_int(i->type), sql_value_of_optional_id(i->guild_id),
-                 sql_value_of_optional_id(i->channel_id), v_id(i->inviter_id), v_int(i->created_at),
-                 sql_value_of_optional_int(i->expires_at), v_int(i->max_age), v_int(i->max_uses),
-                 v_int(i->temporary), sql_value_of_optional_int(i->target_type),
-                 bind_id_or_null(i->target_user_id), bind_id_or_null(i->target_application_id),
-                 i->role_ids.count
-                     ? v_text(json_column_encode(tx_arena(tx), &type_ids, &i->role_ids))
-                     : v_null(),
-                 v_int(i->flags.value)),
-            &added);
+        e = tx_exec(tx, ADD_INVITE,
+                    BIND(v_text(i->code), v_int(i->type), sql_value_of_optional_id(i->guild_id),
+                         sql_value_of_optional_id(i->channel_id), v_id(i->inviter_id),
+                         v_int(i->created_at), sql_value_of_optional_int(i->expires_at),
+                         v_int(i->max_age), v_int(i->max_uses), v_int(i->temporary),
+                         sql_value_of_optional_int(i->target_type),
+                         sql_value_of_id_or_null(i->target_user_id),
+                         sql_value_of_id_or_null(i->target_application_id),
+                         i->role_ids.count
+                             ? v_text(json_column_encode(tx_arena(tx), &type_ids, &i->role_ids))
+                             : v_null(),
+                         v_int(i->flags.value)),
+                    &added);
     }
     return e;
 }

@@ -94,12 +94,9 @@ enum err get_vanity_url(struct call *call)
 {
     const struct guild *g = call->target.guild;
     struct vanity_reply_body out = { .code = g->vanity_url_code };
-    struct rows r;
-    bool found;
-    enum err e = tx_one(call->tx, "select vanity_uses from guilds where id = $1", BIND(v_id(g->id)),
-                        &r, &found);
+    enum err e = tx_read_int(call->tx, "select vanity_uses from guilds where id = $1",
+                             BIND(v_id(g->id)), &out.uses);
 
-    out.uses = !e && found ? row_int(&r, 0) : 0;
     return e ? e : call_reply_with_object(call, &out);
 }
 

@@ -66,12 +66,8 @@ static void join_request_from_row(const struct rows *r, void *ret)
 static enum err find_join_request_with_sql(struct tx *tx, struct sql sql, snowflake guild_id,
                                            snowflake id, bool *ret_found, struct join_request *ret)
 {
-    struct rows row;
-    enum err e = tx_one(tx, sql, BIND(v_id(guild_id), v_id(id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        join_request_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, sql, BIND(v_id(guild_id), v_id(id)), join_request_from_row, ret,
+                         ret_found);
 }
 
 enum err join_request_find(struct tx *tx, snowflake guild_id, snowflake id, bool *ret_found,

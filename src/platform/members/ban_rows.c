@@ -35,33 +35,16 @@ static const char BANS_BEFORE[] =
     "select " BAN_COLUMNS " from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 and b.user_id < $2 order by b.user_id desc limit $3";
 
-static void reverse_ban_order(struct list *bans)
-{
-    struct guild_ban *b = bans->items;
-
-    for (size_t i = 0, j = bans->count; i + 1 < j; i++) {
-        struct guild_ban other = b[--j];
-
-        b[j] = b[i];
-        b[i] = other;
-    }
-}
-
 enum err guild_bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
                          int64_t limit, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, before ? SQL(BANS_BEFORE) : SQL(BANS_AFTER),
-                          BIND(v_id(guild_id), v_id(before ? before : after), v_int(limit)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        ban_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct guild_ban)));
-    if (before)
-        reverse_ban_order(ret);
-    return rows_end(&rows);
+    enum err e = tx_read_list(tx, before ? SQL(BANS_BEFORE) : SQL(BANS_AFTER),
+                              BIND(v_id(guild_id), v_id(before ? before : after), v_int(limit)),
+                              sizeof(struct guild_ban), ban_from_row, ret);
+    if (!e && before)
+        list_reverse(ret, sizeof(struct guild_ban));
+    return e;
 }
 
 static const char ADD_BAN[] = "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "

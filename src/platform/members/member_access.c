@@ -23,11 +23,10 @@ static const char HAS_SECOND_FACTOR[] =
  * channels. */
 static enum err remove_permissions_that_need_mfa(struct tx *tx, struct member_access *s)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, HAS_SECOND_FACTOR, BIND(v_id(s->user_id)), &row, &found);
+    int64_t has;
+    enum err e = tx_read_int(tx, HAS_SECOND_FACTOR, BIND(v_id(s->user_id)), &has);
 
-    if (!e && !(found && row_int(&row, 0) > 0))
+    if (!e && has <= 0)
         s->withheld = PERMISSIONS_REQUIRING_MFA;
     return e;
 }

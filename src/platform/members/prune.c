@@ -187,16 +187,9 @@ static int64_t count_members_per_prune_step(const struct prune_progress *p)
 static enum err find_end_of_prune_range(struct call *call, const struct prune_progress *p,
                                         snowflake *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(call->tx, END_OF_RANGE,
-               BIND(v_id(p->guild_id), v_id(p->after), v_int(count_members_per_prune_step(p))),
-               &row, &found);
-
-    if (!e)
-        *ret = row_id(&row, 0);
-    return e;
+    return tx_read_id(
+        call->tx, END_OF_RANGE,
+        BIND(v_id(p->guild_id), v_id(p->after), v_int(count_members_per_prune_step(p))), ret);
 }
 
 /* Reads the end of the range before removing members: END_OF_RANGE counts members, so afterwards it

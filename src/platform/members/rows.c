@@ -343,16 +343,16 @@ enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
     struct member leaving = { .guild_id = guild_id, .user_id = user_id };
     struct tx *tx = call->tx;
     struct rows row;
-    bool found = false;
     enum err e = hook_membership_changes(call, &leaving);
 
     if (!e)
         e = tx_exec(tx, SAVE_SANCTIONS, BIND(v_id(guild_id), v_id(user_id), v_int(clock_us())),
                     NULL);
     if (!e)
-        e = tx_one(tx, DELETE_MEMBER, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
-    if (e || !found)
-        return e ? e : ERR_UNKNOWN_MEMBER;
+        e = tx_one_or(tx, DELETE_MEMBER, BIND(v_id(guild_id), v_id(user_id)), ERR_UNKNOWN_MEMBER,
+                      &row);
+    if (e)
+        return e;
     struct opt_str avatar = row_optional_text(&row, 0), banner = row_optional_text(&row, 1);
     e = delete_stored_picture(call, "member-avatars", user_id, &avatar);
     if (!e)

@@ -58,6 +58,16 @@ enum err check_number_and_size_of_uploads(struct call *call, const struct list *
     return uploaded_files_validate(call, sending->here, &sending->in->attachments.value, present);
 }
 
+enum err check_uploads_of_new_message(struct call *call)
+{
+    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
+}
+
+enum err check_uploads_of_edit(struct call *call)
+{
+    return check_number_and_size_of_uploads(call, &call->target.message->attachments);
+}
+
 static const struct allowed_mentions *effective_allowed_mentions(const struct message_sender *from,
                                                                  const struct message_body *in)
 {
@@ -218,7 +228,7 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
     const struct message_body *in = call_get_message_send_state(call)->in;
     snowflake replied = 0;
     struct resolved_mentions mentions;
-    enum err e = check_number_and_size_of_uploads(call, &(struct list){ 0 });
+    enum err e = check_uploads_of_new_message(call);
 
     *ret = (struct new_message){ .channel = from->channel };
     if (!e)

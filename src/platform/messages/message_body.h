@@ -115,6 +115,9 @@ enum err schedule_storing_nested_message_uploads(struct call *call, const struct
 /* Checks number and size of the uploaded files. Each attachment in the body must be uploaded or in
  * the list `present` (struct attachment). */
 enum err check_number_and_size_of_uploads(struct call *call, const struct list *present);
+/* Check the uploaded files of a new message, and of an edit of the message in the path. */
+enum err check_uploads_of_new_message(struct call *call);
+enum err check_uploads_of_edit(struct call *call);
 
 /* Checks that a nonce, given as JSON, is a string of at most 25 characters or an integer. Reports a
  * form error at `nonce` below `here`. */

@@ -93,15 +93,14 @@ static const char NEWEST_AUTHORED[] =
 static enum err read_end_of_purge(struct tx *tx, snowflake author_id, snowflake *ret)
 {
     int64_t now = clock_ms(), newest = snowflake_newest_ms();
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, NEWEST_AUTHORED, BIND(v_id(author_id)), &row, &found);
+    snowflake id;
+    enum err e = tx_read_id(tx, NEWEST_AUTHORED, BIND(v_id(author_id)), &id);
 
     if (e)
         return e;
     *ret = snowflake_from_ms((now > newest ? now : newest) + 1);
-    if (found && row_id(&row, 0) >= *ret)
-        *ret = row_id(&row, 0) + (row_id(&row, 0) < INT64_MAX);
+    if (id >= *ret)
+        *ret = id + (id < INT64_MAX);
     return OK;
 }
 

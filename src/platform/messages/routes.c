@@ -166,7 +166,7 @@ static enum err check_edited_fields(struct call *call)
         return ERR_NOT_AUTHOR;
     if (count_uploaded_files(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
         return call_get_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
-    return check_number_and_size_of_uploads(call, &call->target.message->attachments);
+    return check_uploads_of_edit(call);
 }
 
 static enum err schedule_storing_edit_uploads(struct call *call)

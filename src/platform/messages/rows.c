@@ -59,11 +59,6 @@ static struct str encode_mentions(struct tx *tx, const struct list *mentions)
     return encode_id_list(tx, &ids);
 }
 
-static struct opt_id optional_id_column(const struct rows *r, int column)
-{
-    return (struct opt_id){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
-}
-
 static struct opt_str optional_text_column(const struct rows *r, int column)
 {
     return (struct opt_str){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_text(r, column) };
@@ -75,9 +70,9 @@ static const struct message_reference *message_reference_from_row(const struct r
         return NULL;
     struct message_reference *ref = arena_alloc(tx_arena(r->tx), sizeof *ref);
     *ref = (struct message_reference){
-        .message_id = optional_id_column(r, 22),
+        .message_id = row_id_or_absent(r, 22),
         .channel_id = row_id(r, 23),
-        .guild_id = optional_id_column(r, 24),
+        .guild_id = row_id_or_absent(r, 24),
         .type = row_column_is_null(r, 31) ? REFERENCE_REPLY : REFERENCE_FORWARD,
     };
     return ref;
@@ -101,10 +96,10 @@ static void message_from_row(const struct rows *r, void *ret)
         .components = row_text(r, 11),
         .pinned = row_bool(r, 12),
         .flags = row_int(r, 13),
-        .webhook_id = optional_id_column(r, 14),
+        .webhook_id = row_id_or_absent(r, 14),
         .webhook_name = row_optional_text(r, 15),
         .webhook_avatar = row_optional_text(r, 16),
-        .application_id = optional_id_column(r, 17),
+        .application_id = row_id_or_absent(r, 17),
         .interaction = optional_text_column(r, 18),
         .interaction_metadata = optional_text_column(r, 19),
         .ephemeral_for = row_id(r, 20),
@@ -131,12 +126,8 @@ static const char FIND_MESSAGE[] =
 enum err message_row_read(struct tx *tx, snowflake channel_id, snowflake id, struct message *ret,
                           bool *ret_found)
 {
-    struct rows row;
-    enum err e = tx_one(tx, FIND_MESSAGE, BIND(v_id(id), v_id(channel_id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        message_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, FIND_MESSAGE, BIND(v_id(id), v_id(channel_id)), message_from_row, ret,
+                         ret_found);
 }
 
 static const char FIND_PUBLIC[] =
@@ -146,12 +137,7 @@ static const char FIND_PUBLIC[] =
 enum err message_read_row_unless_ephemeral(struct tx *tx, snowflake id, struct message *ret,
                                            bool *ret_found)
 {
-    struct rows row;
-    enum err e = tx_one(tx, FIND_PUBLIC, BIND(v_id(id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        message_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, FIND_PUBLIC, BIND(v_id(id)), message_from_row, ret, ret_found);
 }
 
 /* --- pages of a channel's messages ---------------------------------------------------- */
@@ -346,15 +332,8 @@ static const char FIND_NONCE[] =
 enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
                                struct str nonce, snowflake since, snowflake *ret)
 {
-    struct rows row;
-    bool found = false;
-    enum err e =
-        tx_one(tx, FIND_NONCE, BIND(v_id(author), v_id(since), v_id(channel_id), v_text(nonce)),
-               &row, &found);
-
-    if (!e)
-        *ret = found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, FIND_NONCE,
+                      BIND(v_id(author), v_id(since), v_id(channel_id), v_text(nonce)), ret);
 }
 
 static struct value bind_precomputed_json(struct tx *tx, const struct message *m)
@@ -438,11 +417,6 @@ enum err message_row_delete(struct tx *tx, snowflake id)
 #define FILE_COLUMNS       "id, filename, description, content_type, size, width, height"
 #define ATTACHMENT_COLUMNS FILE_COLUMNS ", file_id, snapshot, title, duration_secs, waveform, flags"
 
-static struct opt_int optional_int_column(const struct rows *r, int column)
-{
-    return (struct opt_int){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
-}
-
 static void attachment_from_row(const struct rows *r, void *ret)
 {
     struct attachment *a = ret;
@@ -453,8 +427,8 @@ static void attachment_from_row(const struct rows *r, void *ret)
         .description = optional_text_column(r, 2),
         .content_type = optional_text_column(r, 3),
         .size = row_int(r, 4),
-        .width = optional_int_column(r, 5),
-        .height = optional_int_column(r, 6),
+        .width = row_int_or_absent(r, 5),
+        .height = row_int_or_absent(r, 6),
         .file_id = row_id(r, 7),
         .snapshot = row_bool(r, 8),
         .title = optional_text_column(r, 9),
@@ -522,13 +496,6 @@ static const char FIND_ATTACHMENT[] =
 
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret)
 {
-    struct rows row;
-    bool found = false;
-    enum err e = tx_one(tx, FIND_ATTACHMENT, BIND(v_id(id), v_id(channel_id)), &row, &found);
-
-    if (!e && !found)
-        e = ERR_NOT_FOUND;
-    if (!e)
-        attachment_from_row(&row, ret);
-    return e;
+    return tx_read_first(tx, FIND_ATTACHMENT, BIND(v_id(id), v_id(channel_id)), attachment_from_row,
+                         ret, ERR_NOT_FOUND);
 }

@@ -57,7 +57,7 @@ static enum err check_attach_permission(struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
         return call_get_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
-    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
+    return check_uploads_of_new_message(call);
 }
 
 /* Returns false if creating the message needs many queries: it has a reply, mention, file, sticker

@@ -105,13 +105,8 @@ enum err oauth2_authorization_find_of_user(struct tx *tx, snowflake user_id,
                                            snowflake application_id,
                                            struct oauth2_authorization *ret, bool *ret_found)
 {
-    struct rows row;
-    enum err e =
-        tx_one(tx, AUTHORIZATION_OF, BIND(v_id(user_id), v_id(application_id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        authorization_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, AUTHORIZATION_OF, BIND(v_id(user_id), v_id(application_id)),
+                         authorization_from_row, ret, ret_found);
 }
 
 static const char FIND_AUTHORIZATION[] =
@@ -132,15 +127,10 @@ static const char AUTHORIZATIONS_OF[] =
 enum err oauth2_authorizations_read_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
     struct arena *arena = tx_arena(tx);
-    struct rows rows;
-    enum err e = tx_query(tx, AUTHORIZATIONS_OF, BIND(v_id(user_id)), &rows);
 
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        authorization_from_row(&rows, list_append(arena, ret, sizeof(struct oauth2_authorization)));
-    e = rows_end(&rows);
+    enum err e = tx_read_list(tx, AUTHORIZATIONS_OF, BIND(v_id(user_id)),
+                              sizeof(struct oauth2_authorization), authorization_from_row, ret);
     for (size_t i = 0; i < ret->count && !e; i++) {
         struct oauth2_authorization *a = (struct oauth2_authorization *)ret->items + i;
         struct application *application = arena_alloc(arena, sizeof *application);

@@ -32,13 +32,8 @@ enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *r
 
 enum err onboarding_read_version(struct tx *tx, snowflake guild_id, int64_t *ret)
 {
-    struct rows r;
-    bool found;
-    enum err e = tx_one(tx, "select version from guild_onboarding where guild_id = $1",
-                        BIND(v_id(guild_id)), &r, &found);
-
-    *ret = !e && found ? row_int(&r, 0) : 0;
-    return e;
+    return tx_read_int(tx, "select version from guild_onboarding where guild_id = $1",
+                       BIND(v_id(guild_id)), ret);
 }
 
 static const char SAVE_ONBOARDING[] =

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "model/fields/types.h"
 #include "platform/channels/channels.h"
 
@@ -49,27 +50,23 @@ struct mention_location {
     snowflake message_id, channel_id;
 };
 
+static void mention_location_from_row(const struct rows *r, void *ret)
+{
+    *(struct mention_location *)ret = (struct mention_location){ row_id(r, 0), row_id(r, 1) };
+}
+
 static enum err read_mentioning_messages(struct call *call, struct list *ret)
 {
     const struct mentions_query *q = call->query;
     snowflake before = q->before.given == GIVEN ? q->before.value : INT64_MAX;
     snowflake since = snowflake_from_ms(clock_ms() - MENTIONS_DAYS * 86400000LL);
-    struct rows rows;
-    enum err e = tx_query(
-        call->tx, READ_MENTIONING,
-        BIND(v_id(call->caller->id), v_id(before < INT64_MAX ? before : INT64_MAX), v_id(since),
-             v_id(q->guild_id.value), v_int(q->everyone), v_int(q->roles), v_int(q->limit * 4)),
-        &rows);
 
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows)) {
-        struct mention_location *c = list_append(call->arena, ret, sizeof *c);
-
-        *c = (struct mention_location){ row_id(&rows, 0), row_id(&rows, 1) };
-    }
-    return rows_end(&rows);
+    return tx_read_list(call->tx, READ_MENTIONING,
+                        BIND(v_id(call->caller->id), v_id(before < INT64_MAX ? before : INT64_MAX),
+                             v_id(since), v_id(q->guild_id.value), v_int(q->everyone),
+                             v_int(q->roles), v_int(q->limit * 4)),
+                        sizeof(struct mention_location), mention_location_from_row, ret);
 }
 
 static enum err add_message_if_readable(struct call *call, const struct mention_location *c,

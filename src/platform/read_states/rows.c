@@ -5,11 +5,6 @@
 
 #define STATE_COLUMNS "entity_id, kind, guild_id, last_id, mentions, pins_at, flags, last_viewed"
 
-static struct opt_int optional_int_column(const struct rows *r, int column)
-{
-    return (struct opt_int){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_int(r, column) };
-}
-
 static void read_state_from_row(const struct rows *r, void *ret)
 {
     *(struct read_state *)ret = (struct read_state){
@@ -18,9 +13,9 @@ static void read_state_from_row(const struct rows *r, void *ret)
         .guild_id = row_id(r, 2),
         .last_id = row_id(r, 3),
         .mentions = row_int(r, 4),
-        .pins_at = optional_int_column(r, 5),
-        .flags = optional_int_column(r, 6),
-        .last_viewed = optional_int_column(r, 7),
+        .pins_at = row_int_or_absent(r, 5),
+        .flags = row_int_or_absent(r, 6),
+        .last_viewed = row_int_or_absent(r, 7),
     };
 }
 
@@ -76,13 +71,8 @@ enum err read_state_increment_version(struct tx *tx, snowflake user_id, int64_t 
 
 enum err read_state_read_version(struct tx *tx, snowflake user_id, int64_t *ret)
 {
-    struct rows row;
-    bool found = false;
-    enum err e = tx_one(tx, "select version from read_versions where user_id = $1",
-                        BIND(v_id(user_id)), &row, &found);
-
-    *ret = !e && found ? row_int(&row, 0) : 0;
-    return e;
+    return tx_read_int(tx, "select version from read_versions where user_id = $1",
+                       BIND(v_id(user_id)), ret);
 }
 
 static const char READ_STATES[] =

@@ -14,12 +14,7 @@ static const char FIND_TYPE[] =
 
 enum err relationship_type_read(struct tx *tx, snowflake user_id, snowflake target_id, int64_t *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_TYPE, BIND(v_id(user_id), v_id(target_id)), &row, &found);
-
-    *ret = !e && found ? row_int(&row, 0) : RELATIONSHIP_NONE;
-    return e;
+    return tx_read_int(tx, FIND_TYPE, BIND(v_id(user_id), v_id(target_id)), ret);
 }
 
 static const char COUNT_FRIENDS[] =

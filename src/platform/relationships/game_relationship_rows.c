@@ -2,6 +2,7 @@
 #include "platform/relationships/game_relationship_rows.h"
 
 #include "api/deletion.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/settings/settings.h"
 #include "platform/accounts/users.h"
 
@@ -16,9 +17,9 @@
     "left join user_settings s on s.user_id = g.target_id "
 enum { SETTINGS_AT = 5, USER_AT = 6 };
 
-static void game_relationship_from_row(const struct rows *r, struct game_relationship *ret)
+static void game_relationship_from_row(const struct rows *r, void *ret)
 {
-    *ret = (struct game_relationship){
+    *(struct game_relationship *)ret = (struct game_relationship){
         .user_id = row_id(r, 0),
         .id = row_id(r, 1),
         .application_id = row_id(r, 2),
@@ -175,15 +176,9 @@ static enum err delete_game_relationship_batch(struct call *call, struct sql sql
                                                struct deletion_step_limits *step)
 {
     struct list gone = { 0 };
-    struct rows rows;
-    enum err e = tx_query(call->tx, sql, BIND(v_id(id), v_int(step->rows_left)), &rows);
+    enum err e = tx_read_list(call->tx, sql, BIND(v_id(id), v_int(step->rows_left)),
+                              sizeof(struct game_relationship), game_relationship_from_row, &gone);
 
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        game_relationship_from_row(
-            &rows, list_append(call->arena, &gone, sizeof(struct game_relationship)));
-    e = rows_end(&rows);
     for (size_t i = 0; !e && i < gone.count; i++) {
         struct game_relationship *g = (struct game_relationship *)gone.items + i;
 

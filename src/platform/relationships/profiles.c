@@ -122,19 +122,15 @@ static const char MUTUAL_GUILDS[] =
     "select b.guild_id, b.nick from members a join members b on b.guild_id = a.guild_id "
     "join guilds g on g.id = a.guild_id and g.removed = 0 where a.user_id = $1 and b.user_id = $2 order by b.guild_id";
 
+static void mutual_guild_from_row(const struct rows *r, void *ret)
+{
+    *(struct mutual_guild *)ret = (struct mutual_guild){ row_id(r, 0), row_optional_text(r, 1) };
+}
+
 static enum err read_mutual_guilds(struct tx *tx, snowflake me, snowflake other, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, MUTUAL_GUILDS, BIND(v_id(me), v_id(other)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows)) {
-        struct mutual_guild *g = list_append(tx_arena(tx), ret, sizeof *g);
-
-        *g = (struct mutual_guild){ row_id(&rows, 0), row_optional_text(&rows, 1) };
-    }
-    return rows_end(&rows);
+    return tx_read_list(tx, MUTUAL_GUILDS, BIND(v_id(me), v_id(other)), sizeof(struct mutual_guild),
+                        mutual_guild_from_row, ret);
 }
 
 /* Returns an error unless the caller may see the profile: the caller's own, or that of a bot, a
@@ -199,17 +195,13 @@ static const char APPLICATION_OF_BOT[] =
 static enum err add_bot_application(struct call *call, struct profile *p)
 {
     struct profile_application *app = arena_alloc(call->arena, sizeof *app);
-    struct rows row;
-    bool found;
 
     if (!p->user->bot.value)
         return OK;
-    enum err e = tx_one(call->tx, APPLICATION_OF_BOT, BIND(v_id(p->user->id)), &row, &found);
-    if (e || !found)
-        return e;
-    app->id = row_id(&row, 0);
-    p->application = app;
-    return OK;
+    enum err e = tx_read_id(call->tx, APPLICATION_OF_BOT, BIND(v_id(p->user->id)), &app->id);
+    if (!e && app->id)
+        p->application = app;
+    return e;
 }
 
 static enum err add_restricted_profile_fields(struct call *call, struct profile_details *about,

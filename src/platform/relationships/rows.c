@@ -7,18 +7,6 @@
 
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
-static enum err read_count_with_sql(struct tx *tx, struct sql sql, const struct value *values,
-                                    size_t n, int64_t *ret)
-{
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, sql, values, n, &row, &found);
-
-    if (!e)
-        *ret = found ? row_int(&row, 0) : 0;
-    return e;
-}
-
 /* --- accounts by name ----------------------------------------------------------------- */
 
 static const char FIND_BY_NAME[] = "select " USER_COLUMNS " from users u where u.username = $1";
@@ -105,7 +93,7 @@ static const char COUNT_TYPE[] =
 
 enum err count_relationships_of_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret)
 {
-    return read_count_with_sql(tx, SQL(COUNT_TYPE), BIND(v_id(user_id), v_int(type)), ret);
+    return tx_read_int(tx, COUNT_TYPE, BIND(v_id(user_id), v_int(type)), ret);
 }
 
 static const char LIST_INCOMING[] =
@@ -124,13 +112,7 @@ static const char OLDEST_SPAM[] =
 
 enum err find_oldest_spam_friend_request(struct tx *tx, snowflake user_id, snowflake *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, OLDEST_SPAM, BIND(v_id(user_id)), &row, &found);
-
-    if (!e)
-        *ret = found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, OLDEST_SPAM, BIND(v_id(user_id)), ret);
 }
 
 /* --- recent friend requests ----------------------------------------------------------- */
@@ -193,5 +175,5 @@ enum err account_has_authorized_application(struct tx *tx, snowflake user_id,
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret)
 {
-    return read_count_with_sql(tx, SQL(COUNT_GAME), BIND(v_id(user_id), v_id(application_id)), ret);
+    return tx_read_int(tx, COUNT_GAME, BIND(v_id(user_id), v_id(application_id)), ret);
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "model/fields/rows.h"
 #include "platform/relationships/friends.h"
 
 enum {
@@ -132,22 +133,19 @@ static const char PLATFORMS[] = "select type from connections where user_id = $1
                                 "select source from friend_suggestions where user_id = $1 and "
                                 "source not in ('contacts', 'reverse', 'mutual')";
 
+static void suggested_user_from_row(const struct rows *r, void *ret)
+{
+    *(struct suggested_user *)ret = (struct suggested_user){ .user_id = row_id(r, 0),
+                                                             .name = row_text(r, 1),
+                                                             .score = SCORE_CONNECTION };
+}
+
 static enum err suggest_friends_of_one_platform(struct call *call, snowflake owner, struct str type)
 {
     struct list offers = { 0 };
-    struct rows rows;
-    enum err e = tx_query(call->tx, READ_PLATFORM_FRIENDS, BIND(v_id(owner), v_text(type)), &rows);
+    enum err e = tx_read_list(call->tx, READ_PLATFORM_FRIENDS, BIND(v_id(owner), v_text(type)),
+                              sizeof(struct suggested_user), suggested_user_from_row, &offers);
 
-    if (e)
-        return e;
-    while (rows_next(&rows)) {
-        struct suggested_user *o = list_append(call->arena, &offers, sizeof *o);
-
-        *o = (struct suggested_user){ .user_id = row_id(&rows, 0),
-                                      .name = row_text(&rows, 1),
-                                      .score = SCORE_CONNECTION };
-    }
-    e = rows_end(&rows);
     return e ? e : friend_suggestions_replace_of_source(call, owner, type, &offers);
 }
 

@@ -243,22 +243,18 @@ static const char LIVE[] =
     "select suggested_id, max(case when source = $2 then 0 else score end) "
     "from friend_suggestions where user_id = $1 group by suggested_id order by suggested_id";
 
+static void current_suggestion_from_row(const struct rows *r, void *ret)
+{
+    *(struct suggestion_candidate *)ret = (struct suggestion_candidate){ .id = row_id(r, 0),
+                                                                         .score = row_int(r, 1),
+                                                                         .was_live = true };
+}
+
 static enum err read_current_suggestions(struct tx *tx, snowflake owner, struct str source,
                                          struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, LIVE, BIND(v_id(owner), v_text(source)), &rows);
-
-    if (e)
-        return e;
-    while (rows_next(&rows)) {
-        struct suggestion_candidate *c = list_append(tx_arena(tx), ret, sizeof *c);
-
-        *c = (struct suggestion_candidate){ .id = row_id(&rows, 0),
-                                            .score = row_int(&rows, 1),
-                                            .was_live = true };
-    }
-    return rows_end(&rows);
+    return tx_read_list(tx, LIVE, BIND(v_id(owner), v_text(source)),
+                        sizeof(struct suggestion_candidate), current_suggestion_from_row, ret);
 }
 
 static struct suggestion_candidate *find_suggestion_candidate(const struct list *list, snowflake id)

@@ -40,13 +40,7 @@ static const char FIND_REPORT[] = "select " REPORT_COLUMNS " from reports where 
 
 enum err report_find(struct tx *tx, snowflake id, struct message_report *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(tx, FIND_REPORT, BIND(v_id(id)), ERR_NOT_FOUND, &row);
-
-    if (e)
-        return e;
-    report_from_row(&row, ret);
-    return OK;
+    return tx_read_first(tx, FIND_REPORT, BIND(v_id(id)), report_from_row, ret, ERR_NOT_FOUND);
 }
 
 static const char FIND_OF_REPORTER[] =
@@ -55,12 +49,7 @@ static const char FIND_OF_REPORTER[] =
 enum err report_find_of_reporter(struct tx *tx, snowflake reporter, snowflake message,
                                  snowflake *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_OF_REPORTER, BIND(v_id(reporter), v_id(message)), &row, &found);
-
-    *ret = !e && found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, FIND_OF_REPORTER, BIND(v_id(reporter), v_id(message)), ret);
 }
 
 static const char ADD_REPORT[] =

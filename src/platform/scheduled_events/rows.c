@@ -258,18 +258,6 @@ static void subscriber_from_row(const struct rows *r, void *ret)
     "select event_id, exception_id, user_id, response from scheduled_event_users where " \
     "event_id = $1 and exception_id = $2 and user_id > $3 and user_id < $4 order by user_id "
 
-static void reverse_subscriber_order(struct list *people)
-{
-    struct scheduled_event_subscriber *p = people->items;
-
-    for (size_t i = 0; i < people->count / 2; i++) {
-        struct scheduled_event_subscriber swapped = p[i];
-
-        p[i] = p[people->count - 1 - i];
-        p[people->count - 1 - i] = swapped;
-    }
-}
-
 enum err scheduled_event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exception_id,
                                           const struct scheduled_event_users_query *q,
                                           struct list *ret)
@@ -284,7 +272,7 @@ enum err scheduled_event_subscribers_read(struct tx *tx, snowflake event_id, sno
         tx_read_list(tx, back ? SQL(PEOPLE "desc limit $5") : SQL(PEOPLE "limit $5"), values, 5,
                      sizeof(struct scheduled_event_subscriber), subscriber_from_row, ret);
     if (back)
-        reverse_subscriber_order(ret);
+        list_reverse(ret, sizeof(struct scheduled_event_subscriber));
     return e;
 }
 

@@ -52,13 +52,8 @@ enum err guild_soundboard_sounds_read(struct tx *tx, snowflake guild_id, struct 
 
 enum err soundboard_sound_find(struct tx *tx, snowflake id, struct soundboard_sound *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, SOUNDS "where id = $1", BIND(v_id(id)), &row, &found);
-
-    if (!e && found)
-        sound_from_row(&row, ret);
-    return e || found ? e : ERR_UNKNOWN_SOUND;
+    return tx_read_first(tx, SOUNDS "where id = $1", BIND(v_id(id)), sound_from_row, ret,
+                         ERR_UNKNOWN_SOUND);
 }
 
 static const char SAVE_SOUND[] =

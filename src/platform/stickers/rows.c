@@ -34,12 +34,8 @@ enum err guild_stickers_read(struct tx *tx, snowflake guild_id, struct list *ret
 
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret)
 {
-    struct rows row;
-    enum err e = tx_one_or(tx, STICKERS "where id = $1", BIND(v_id(id)), ERR_UNKNOWN_STICKER, &row);
-
-    if (!e)
-        sticker_from_row(&row, ret);
-    return e;
+    return tx_read_first(tx, STICKERS "where id = $1", BIND(v_id(id)), sticker_from_row, ret,
+                         ERR_UNKNOWN_STICKER);
 }
 
 /* --- writing -------------------------------------------------------------------------- */

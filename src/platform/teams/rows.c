@@ -8,30 +8,21 @@
 static const struct str every_permission[] = { STR_INIT("*") };
 
 static const char MEMBERS_OF_TEAM[] =
-    "select t.state, t.role, " USER_COLUMNS
+    "select t.team_id, t.state, t.role, " USER_COLUMNS
     " from team_members t join users u on u.id = t.user_id where t.team_id = $1 order by u.id";
 
-static enum err read_team_members(struct tx *tx, struct team *team)
+static void team_member_from_row(const struct rows *r, void *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, MEMBERS_OF_TEAM, BIND(v_id(team->id)), &rows);
+    struct user *user = arena_alloc(tx_arena(r->tx), sizeof *user);
 
-    if (e)
-        return e;
-    while (rows_next(&rows)) {
-        struct team_member *m = list_append(tx_arena(tx), &team->members, sizeof *m);
-        struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
-
-        user_from_row(&rows, 2, user);
-        *m = (struct team_member){
-            .user = user,
-            .team_id = team->id,
-            .membership_state = row_int(&rows, 0),
-            .role = row_text(&rows, 1),
-            .permissions = { (void *)every_permission, 1 },
-        };
-    }
-    return rows_end(&rows);
+    user_from_row(r, 3, user);
+    *(struct team_member *)ret = (struct team_member){
+        .user = user,
+        .team_id = row_id(r, 0),
+        .membership_state = row_int(r, 1),
+        .role = row_text(r, 2),
+        .permissions = { (void *)every_permission, 1 },
+    };
 }
 
 static const char FIND_TEAM[] = "select id, name, icon, owner_id from teams where id = $1";
@@ -49,7 +40,8 @@ enum err team_find(struct tx *tx, snowflake id, struct team *ret)
         .icon = row_optional_text(&row, 2),
         .owner_user_id = row_id(&row, 3),
     };
-    return read_team_members(tx, ret);
+    return tx_read_list(tx, MEMBERS_OF_TEAM, BIND(v_id(id)), sizeof(struct team_member),
+                        team_member_from_row, &ret->members);
 }
 
 static const char TEAMS_OF_USER[] =
@@ -57,16 +49,10 @@ static const char TEAMS_OF_USER[] =
 
 enum err teams_read_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    struct list ids = { 0 };
-    struct rows rows;
-    enum err e = tx_query(tx, TEAMS_OF_USER, BIND(v_id(user_id)), &rows);
+    struct list ids;
+    enum err e = tx_read_ids(tx, TEAMS_OF_USER, BIND(v_id(user_id)), &ids);
 
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        id_list_add(tx_arena(tx), &ids, row_id(&rows, 0));
-    e = rows_end(&rows);
     for (size_t i = 0; i < ids.count && !e; i++)
         e = team_find(tx, ((snowflake *)ids.items)[i],
                       list_append(tx_arena(tx), ret, sizeof(struct team)));
@@ -162,11 +148,5 @@ static const char FIND_INVITATION[] =
 enum err team_find_by_invitation(struct tx *tx, snowflake user_id, struct str digest,
                                  snowflake *ret_team)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_INVITATION, BIND(v_id(user_id), v_bytes(digest)), &row, &found);
-
-    if (!e)
-        *ret_team = found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, FIND_INVITATION, BIND(v_id(user_id), v_bytes(digest)), ret_team);
 }

@@ -48,14 +48,10 @@ static enum err resolve_template_creator(struct world_file_importer *im,
                                          const struct json_path *at, snowflake *ret)
 {
     struct json_path by_at = json_path_key(at, STR("by"));
-    struct rows row;
-    bool found;
 
     if (in->by.given == GIVEN)
         return world_file_resolve_reference(im, &user_naming, 0, in->by.value, &by_at, ret);
-    enum err e = tx_one(im->tx, OWNER_OF, BIND(v_id(guild)), &row, &found);
-    *ret = !e && found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(im->tx, OWNER_OF, BIND(v_id(guild)), ret);
 }
 
 /* Applies the fields of a world file to a template. A field that the file omits is not changed. */

@@ -95,7 +95,7 @@ static enum err check_uploads_of_forum_post(struct call *call)
         return ERR_CHANNEL_TYPE;
     if (!(call->target.permissions & PERMISSION(ATTACH_FILES)))
         return call_get_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
-    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
+    return check_uploads_of_new_message(call);
 }
 
 enum err schedule_storing_forum_post_uploads(struct call *call, const struct thread_create_body *in)

@@ -50,10 +50,8 @@ static enum err import_poll_vote(struct world_file_importer *im, snowflake messa
                                  snowflake user, int64_t *count)
 {
     int64_t bit = INT64_C(1) << (answer - 1);
-    struct rows row;
-    bool found;
-    enum err e = tx_one(im->tx, FIND_ANSWERS, BIND(v_id(message), v_id(user)), &row, &found);
-    int64_t before = !e && found ? row_int(&row, 0) : 0;
+    int64_t before;
+    enum err e = tx_read_int(im->tx, FIND_ANSWERS, BIND(v_id(message), v_id(user)), &before);
 
     if (e || before & bit)
         return e;

@@ -89,14 +89,9 @@ static enum err check_webhook_components(struct call *call, const struct message
 
 /* --- new messages --------------------------------------------------------------------- */
 
-static enum err check_new_message_uploads(struct call *call)
-{
-    return check_number_and_size_of_uploads(call, &(struct list){ 0 });
-}
-
 enum err schedule_storing_webhook_message_uploads(struct call *call)
 {
-    return schedule_storing_message_uploads(call, check_new_message_uploads);
+    return schedule_storing_message_uploads(call, check_uploads_of_new_message);
 }
 
 enum err pass_on_converted_webhook_message(struct call *call, const struct message_body *in)
@@ -104,7 +99,7 @@ enum err pass_on_converted_webhook_message(struct call *call, const struct messa
     /* Errors in the body are reported later, because an error in the path takes precedence. */
     if (form_has_errors(&call->form))
         call->decoded = ERR_INVALID_FORM_BODY;
-    return schedule_storing_nested_message_uploads(call, in, NULL, check_new_message_uploads);
+    return schedule_storing_nested_message_uploads(call, in, NULL, check_uploads_of_new_message);
 }
 
 static enum err check_message_username(struct call *call)
@@ -280,14 +275,9 @@ enum err get_webhook_message(struct call *call)
     return call_reply_with_object(call, call->target.message);
 }
 
-static enum err check_edited_message_uploads(struct call *call)
-{
-    return check_number_and_size_of_uploads(call, &call->target.message->attachments);
-}
-
 enum err schedule_storing_edited_webhook_uploads(struct call *call)
 {
-    return schedule_storing_message_uploads(call, check_edited_message_uploads);
+    return schedule_storing_message_uploads(call, check_uploads_of_edit);
 }
 
 /* PATCH …/messages/{webhook.message.id} */

@@ -170,10 +170,6 @@ static inline struct value sql_value_of_optional_json(const struct world_file_im
 {
     return json.given == GIVEN ? v_text(json_remove_white_space(im->arena, json.value)) : v_null();
 }
-static inline struct value sql_value_of_optional_bool(struct opt_bool b)
-{
-    return b.given == GIVEN ? v_int(b.value) : v_null();
-}
 
 enum imported_object_kind {
     COUNT_USERS,

@@ -242,19 +242,17 @@ struct opt_list world_file_export_references(struct tx *tx, const struct list *t
     return out;
 }
 
+static void object_name_from_row(const struct rows *r, void *ret)
+{
+    *(struct exported_object_name *)ret =
+        (struct exported_object_name){ row_id(r, 0), row_text(r, 1) };
+}
+
 static enum err read_object_names(struct tx *tx, struct sql sql, const struct value *values,
                                   size_t count, struct list *ret)
 {
-    struct rows r;
-    enum err e = tx_query(tx, sql, values, count, &r);
-
-    if (e)
-        return e;
-    while (rows_next(&r))
-        *(struct exported_object_name *)list_append(tx_arena(tx), ret,
-                                                    sizeof(struct exported_object_name)) =
-            (struct exported_object_name){ row_id(&r, 0), row_text(&r, 1) };
-    return rows_end(&r);
+    return tx_read_list(tx, sql, values, count, sizeof(struct exported_object_name),
+                        object_name_from_row, ret);
 }
 
 static const char ROLE_NAMES[] = "select id, name from roles where guild_id = $1 and "

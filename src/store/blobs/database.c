@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
-enum { PART_BYTES = 256 * 1024, CONNECTIONS = 2, NAMES_PER_PAGE = 256 };
+enum { PART_BYTES = 256 * 1024, CONNECTIONS = 2 };
 
 struct blob_connections {
     pthread_mutex_t lock;
@@ -87,6 +87,8 @@ static void release_blob_connection(struct store *s, struct store_connection *si
 enum err run_transaction_on_blob_connection(struct store *s, enum transaction_mode mode,
                                             enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
+    if (!s->blob_connections)
+        return store_run_transaction_and_wait(s, mode, NULL, run, arg);
     struct store_connection *side = acquire_blob_connection(s);
     struct arena *arena = arena_new();
     enum err e = store_connection_run_transaction(side, mode, arena, run, arg);
@@ -222,15 +224,6 @@ static enum err postgres_blob_read(struct store *s, const char *name, int fd, in
 
 /* --- lists of blobs ------------------------------------------------------------------- */
 
-struct blob_name_page {
-    char after[256]; /* name of the last blob read: the next query continues after this name. Blob
-                      * names are shorter than 256 bytes */
-    struct arena *arena;
-    int64_t seconds; /* minimum age of blobs without a committed row; -1 means all blobs */
-    size_t count;
-    struct stored_blob names[NAMES_PER_PAGE];
-};
-
 static const char FIND_BLOBS[] =
     "select name, cast(extract(epoch from put_at) as bigint) from blobs "
     "where name > $1 order by name limit $2";
@@ -239,44 +232,55 @@ static const char FIND_UNCOMMITTED[] =
     "not settled and put_at <= clock_timestamp() - cast($3 as double precision) * "
     "interval '1 second' order by name limit $2";
 
-static enum err read_blob_names(struct tx *tx, void *arg)
+enum err stored_blob_page_read(struct stored_blob_page *p, struct rows *r)
 {
-    struct blob_name_page *p = arg;
-    const struct value values[] = { v_text(str_of(p->after)), v_int(NAMES_PER_PAGE),
-                                    v_int(p->seconds) };
-    struct rows r;
-    enum err e = p->seconds < 0 ? tx_query(tx, FIND_BLOBS, values, 2, &r)
-                                : tx_query(tx, FIND_UNCOMMITTED, values, 3, &r);
-
     p->count = 0;
-    if (e)
-        return e;
-    while (rows_next(&r))
-        p->names[p->count++] = (struct stored_blob){ str_dup_cstring(p->arena, row_text(&r, 0)),
-                                                     (time_t)row_int(&r, 1) };
-    return rows_end(&r);
+    while (rows_next(r))
+        p->blobs[p->count++] = (struct stored_blob){ str_dup_cstring(p->arena, row_text(r, 0)),
+                                                     (time_t)row_int(r, 1) };
+    return rows_end(r);
 }
 
-static enum err postgres_list_blobs(struct store *s, int64_t seconds,
-                                    enum err (*found)(void *arg, const struct stored_blob *name),
-                                    void *arg)
+enum err stored_blob_pages_visit(struct store *s, enum err (*read)(struct tx *tx, void *page),
+                                 int64_t seconds,
+                                 enum err (*found)(void *arg, const struct stored_blob *blob),
+                                 void *arg)
 {
-    struct blob_name_page *p = mem_new(sizeof *p);
+    struct stored_blob_page *p = mem_new(sizeof *p);
     enum err e = OK;
 
     p->arena = arena_new();
     p->seconds = seconds;
     do {
         arena_reset(p->arena);
-        e = run_transaction_on_blob_connection(s, STORE_READ, read_blob_names, p);
+        e = run_transaction_on_blob_connection(s, STORE_READ, read, p);
         for (size_t i = 0; !e && i < p->count; i++)
-            e = found(arg, &p->names[i]);
+            e = found(arg, &p->blobs[i]);
         if (p->count)
-            snprintf(p->after, sizeof p->after, "%s", p->names[p->count - 1].name);
-    } while (!e && p->count == NAMES_PER_PAGE);
+            snprintf(p->after, sizeof p->after, "%s", p->blobs[p->count - 1].name);
+    } while (!e && p->count == STORED_BLOBS_PER_PAGE);
     arena_free(p->arena);
     mem_free(p);
     return e;
+}
+
+static enum err read_page_of_blobs(struct tx *tx, void *arg)
+{
+    struct stored_blob_page *p = arg;
+    const struct value values[] = { v_text(str_of(p->after)), v_int(STORED_BLOBS_PER_PAGE),
+                                    v_int(p->seconds) };
+    struct rows r;
+    enum err e = p->seconds < 0 ? tx_query(tx, FIND_BLOBS, values, 2, &r)
+                                : tx_query(tx, FIND_UNCOMMITTED, values, 3, &r);
+
+    return e ? e : stored_blob_page_read(p, &r);
+}
+
+static enum err postgres_list_blobs(struct store *s, int64_t seconds,
+                                    enum err (*found)(void *arg, const struct stored_blob *blob),
+                                    void *arg)
+{
+    return stored_blob_pages_visit(s, read_page_of_blobs, seconds, found, arg);
 }
 
 const struct remote_blobs database_blobs = {

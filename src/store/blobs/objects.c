@@ -5,15 +5,10 @@
  * `files` are listed in this small table, and file_removal.c deletes them together with parts of
  * their incomplete uploads. The list is in the database and not in the data folder, because a node
  * may be lost together with its folder. */
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "net/client/object_storage.h"
 #include "store/internal.h"
-
-enum { NAMES_PER_PAGE = 256 };
 
 enum err remote_blobs_init(struct store *s, const struct store_options *o)
 {
@@ -52,14 +47,6 @@ void store_swap_blob_locations(struct store *s, struct blob_location *location)
     *location = before;
 }
 
-/* Runs a short transaction, which on PostgreSQL does not queue behind requests. */
-static enum err run_object_transaction(struct store *s, enum transaction_mode mode,
-                                       enum err (*run)(struct tx *tx, void *arg), void *arg)
-{
-    return s->blob_connections ? run_transaction_on_blob_connection(s, mode, run, arg)
-                               : store_run_transaction_and_wait(s, mode, NULL, run, arg);
-}
-
 struct upload_row {
     struct str name;
     bool found;
@@ -94,8 +81,8 @@ static enum err object_blob_set_committed(struct store *s, const char *name, boo
 {
     struct upload_row row = { .name = str_of(name) };
 
-    return run_object_transaction(s, STORE_APPEND,
-                                  committed ? delete_upload_row : insert_upload_row, &row);
+    return run_transaction_on_blob_connection(
+        s, STORE_APPEND, committed ? delete_upload_row : insert_upload_row, &row);
 }
 
 static enum err object_blob_put(struct store *s, const char *name, struct str bytes)
@@ -110,7 +97,7 @@ static enum err object_blob_put(struct store *s, const char *name, struct str by
 static enum err object_blob_delete(struct store *s, const char *name)
 {
     struct upload_row row = { .name = str_of(name) };
-    enum err e = run_object_transaction(s, STORE_READ, find_upload_row, &row);
+    enum err e = run_transaction_on_blob_connection(s, STORE_READ, find_upload_row, &row);
 
     if (!e)
         e = object_storage_delete(s->objects, name);
@@ -129,57 +116,20 @@ static enum err object_blob_read(struct store *s, const char *name, int fd, int6
 
 /* --- lists of objects ----------------------------------------------------------------- */
 
-struct upload_page {
-    char after[256]; /* name of the last blob read: the next query continues after this name. Blob
-                      * names are shorter than 256 bytes */
-    struct arena *arena;
-    int64_t before_s;
-    size_t count;
-    struct stored_blob names[NAMES_PER_PAGE];
-};
-
 static const char FIND_UPLOADS[] =
     "select name, began_at from object_uploads where name > $1 and began_at <= $2 "
     "order by name limit $3";
 
-static enum err read_page_of_upload_rows(struct tx *tx, void *arg)
+static enum err read_page_of_uploads(struct tx *tx, void *arg)
 {
-    struct upload_page *p = arg;
+    struct stored_blob_page *p = arg;
     struct rows r;
-    enum err e =
-        tx_query(tx, FIND_UPLOADS,
-                 BIND(v_text(str_of(p->after)), v_int(p->before_s), v_int(NAMES_PER_PAGE)), &r);
+    enum err e = tx_query(
+        tx, FIND_UPLOADS,
+        BIND(v_text(str_of(p->after)), v_int(clock_s() - p->seconds), v_int(STORED_BLOBS_PER_PAGE)),
+        &r);
 
-    p->count = 0;
-    if (e)
-        return e;
-    while (rows_next(&r))
-        p->names[p->count++] = (struct stored_blob){ str_dup_cstring(p->arena, row_text(&r, 0)),
-                                                     (time_t)row_int(&r, 1) };
-    return rows_end(&r);
-}
-
-static enum err list_blobs_of_unfinished_uploads(struct store *s, int64_t seconds,
-                                                 enum err (*found)(void *arg,
-                                                                   const struct stored_blob *name),
-                                                 void *arg)
-{
-    struct upload_page *p = mem_new(sizeof *p);
-    enum err e = OK;
-
-    p->arena = arena_new();
-    p->before_s = clock_s() - seconds;
-    do {
-        arena_reset(p->arena);
-        e = run_object_transaction(s, STORE_READ, read_page_of_upload_rows, p);
-        for (size_t i = 0; !e && i < p->count; i++)
-            e = found(arg, &p->names[i]);
-        if (p->count)
-            snprintf(p->after, sizeof p->after, "%s", p->names[p->count - 1].name);
-    } while (!e && p->count == NAMES_PER_PAGE);
-    arena_free(p->arena);
-    mem_free(p);
-    return e;
+    return e ? e : stored_blob_page_read(p, &r);
 }
 
 struct object_visit {
@@ -200,7 +150,7 @@ static enum err object_list_blobs(struct store *s, int64_t seconds,
                                   void *arg)
 {
     if (seconds >= 0)
-        return list_blobs_of_unfinished_uploads(s, seconds, found, arg);
+        return stored_blob_pages_visit(s, read_page_of_uploads, seconds, found, arg);
     return object_storage_list(s->objects, report_object_with_blob_name,
                                &(struct object_visit){ found, arg });
 }

@@ -164,12 +164,6 @@ static bool send_log_row(struct postgres_conn *c, const struct postgres_statemen
     return pq.sendQueryPrepared(c->pg, add->name, LOG_ROW_PARAMETERS, bytes, length, binary, 0);
 }
 
-static bool send_log_row_and_commit(struct postgres_conn *c, const struct postgres_statement *add,
-                                    const struct work_item *w)
-{
-    return send_log_row(c, add, w) && postgres_pipeline_send_commit(c);
-}
-
 /* Returns the event log position that the result contains, or 0 if there is no result. */
 static int64_t read_log_position(struct postgres_conn *c, struct pipeline_failure *f)
 {
@@ -192,35 +186,6 @@ static bool read_commit_result(struct postgres_conn *c, struct pipeline_failure 
     bool committed = result_is_committed(result);
     pq.clear(result);
     return committed;
-}
-
-/* Reads the results of send_log_row_and_commit. Returns whether COMMIT succeeded. */
-static bool read_logged_commit_results(struct postgres_conn *c, struct pipeline_failure *f,
-                                       int64_t *ret)
-{
-    *ret = read_log_position(c, f);
-    return read_commit_result(c, f);
-}
-
-enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct work_item *w)
-{
-    struct pipeline_failure f = { 0 };
-    struct postgres_statement *add;
-
-    w->position = 0;
-    discard_prefetched_queries(c);
-    enum err e = find_or_prepare_postgres_statement(c, INSERT_LOG_ROW, LOG_ROW_PARAMETERS, &add);
-    if (e)
-        return e;
-    bool sent = postgres_pipeline_begin(c) && send_log_row_and_commit(c, add, w);
-    postgres_pipeline_read_queued_results(c, sent, &f);
-    bool committed = sent && read_logged_commit_results(c, &f, &w->position);
-    postgres_pipeline_end(c, sent);
-    e = error_from_pipeline_failure(c, &f);
-    postgres_conn_end_table_commit(c);
-    if (!e && c->lost && !committed)
-        e = ERR_UNAVAILABLE;
-    return e || committed ? e : ERR_INTERNAL;
 }
 
 /* A rollback does not undo nextval, so currval returns the position that the aborted transaction

@@ -179,13 +179,11 @@ void postgres_conn_begin_transaction(struct postgres_conn *c, const char *how);
  * needs another round trip, it fails and c->wants_more is set. */
 void postgres_conn_begin_one_round_trip_read(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
-/* Commits with the event log row of the work item. Sets w->position, even after a failure; 0 if the
- * position is unknown. */
-enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct work_item *w);
 /* After a failed commit and its rollback: returns the event log position that the transaction took
  * but did not report. Returns 0 if it took none, or if the connection never had a position. */
 int64_t postgres_conn_unreported_log_position(struct postgres_conn *c);
-/* Commits a group of work items, together with the event log rows of these work items. */
+/* Commits work items together with their event log rows. Sets the position of each item with a row,
+ * even after a failure; 0 if the position is unknown. */
 enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *const *works,
                                     unsigned count);
 /* After an id conflict (id_order.c) of a group commit that retains rows: the transaction continues

@@ -139,7 +139,7 @@ void postgres_mark_log_position_aborted(struct postgres_worker *w, int64_t posit
 
 static enum err commit_with_log_row(struct postgres_worker *w, struct work_item *work)
 {
-    enum err e = postgres_conn_commit_with_log_row(&w->conn, work);
+    enum err e = postgres_conn_commit_group(&w->conn, &work, 1);
 
     if (e && !w->conn.lost)
         postgres_conn_run_command(&w->conn, "rollback");

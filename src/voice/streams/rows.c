@@ -118,39 +118,28 @@ static struct stream_voice_flags stream_voice_flags_from_row(const struct rows *
     };
 }
 
-static void participant_from_row(const struct rows *r, struct stream_participant *ret)
+static void participant_from_row(const struct rows *r, void *ret)
 {
-    *ret = (struct stream_participant){ .user_id = row_id(r, 0),
-                                        .session_id = row_text(r, 1),
-                                        .session = row_id(r, 2),
-                                        .salt = row_bytes(r, 3),
-                                        .voice = stream_voice_flags_from_row(r) };
+    *(struct stream_participant *)ret =
+        (struct stream_participant){ .user_id = row_id(r, 0),
+                                     .session_id = row_text(r, 1),
+                                     .session = row_id(r, 2),
+                                     .salt = row_bytes(r, 3),
+                                     .voice = stream_voice_flags_from_row(r) };
 }
 
 enum err stream_list_participants(struct tx *tx, snowflake owner_id, struct list *ret)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, LIST_PARTICIPANTS, BIND(v_id(owner_id)), &rows);
-
     *ret = (struct list){ 0 };
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        participant_from_row(&rows,
-                             list_append(tx_arena(tx), ret, sizeof(struct stream_participant)));
-    return rows_end(&rows);
+    return tx_read_list(tx, LIST_PARTICIPANTS, BIND(v_id(owner_id)),
+                        sizeof(struct stream_participant), participant_from_row, ret);
 }
 
 enum err stream_participant_find(struct tx *tx, snowflake owner_id, snowflake user_id,
                                  struct stream_participant *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_PARTICIPANT, BIND(v_id(owner_id), v_id(user_id)), &row, &found);
-
-    if (!e && found)
-        participant_from_row(&row, ret);
-    return e ? e : found ? OK : ERR_UNKNOWN_STREAM;
+    return tx_read_first(tx, FIND_PARTICIPANT, BIND(v_id(owner_id), v_id(user_id)),
+                         participant_from_row, ret, ERR_UNKNOWN_STREAM);
 }
 
 static const char UPSERT_PARTICIPANT[] =

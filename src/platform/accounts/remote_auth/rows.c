@@ -42,36 +42,29 @@ enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
     "and (r.token_id is null or exists (select 1 from tokens t where t.id = r.token_id and "      \
     "t.user_id = r.user_id and (t.expires_at is null or t.expires_at > $2))) and "
 
-static void remote_login_from_row(const struct rows *r, struct remote_login *ret)
+static void remote_login_from_row(const struct rows *r, void *ret)
 {
-    *ret = (struct remote_login){ .id = row_id(r, 0),
-                                  .user_id = row_column_is_null(r, 1) ? 0 : row_id(r, 1),
-                                  .public_key = row_text(r, 2),
-                                  .state = row_int(r, 3) };
+    *(struct remote_login *)ret = (struct remote_login){
+        .id = row_id(r, 0),
+        .user_id = row_id(r, 1),
+        .public_key = row_text(r, 2),
+        .state = row_int(r, 3),
+    };
 }
 
 enum err remote_login_find(struct tx *tx, snowflake id, struct remote_login *ret, bool *ret_found)
 {
-    struct rows r;
-    enum err e = tx_one(tx, FIND "r.id = $1", BIND(v_id(id), v_int(clock_us())), &r, ret_found);
-
-    if (!e && *ret_found)
-        remote_login_from_row(&r, ret);
-    return e;
+    return tx_find_first(tx, FIND "r.id = $1", BIND(v_id(id), v_int(clock_us())),
+                         remote_login_from_row, ret, ret_found);
 }
 
 enum err remote_login_find_by_ticket(struct tx *tx, struct str ticket, struct remote_login *ret,
                                      bool *ret_found)
 {
-    struct rows r;
-    enum err e =
-        tx_one(tx, FIND "r.ticket_digest = $1 and r.state = 4",
-               BIND(v_text(random_secret_compute_digest(tx_arena(tx), ticket)), v_int(clock_us())),
-               &r, ret_found);
-
-    if (!e && *ret_found)
-        remote_login_from_row(&r, ret);
-    return e;
+    return tx_find_first(
+        tx, FIND "r.ticket_digest = $1 and r.state = 4",
+        BIND(v_text(random_secret_compute_digest(tx_arena(tx), ticket)), v_int(clock_us())),
+        remote_login_from_row, ret, ret_found);
 }
 
 static const char SCAN[] =

@@ -149,12 +149,7 @@ static enum err read_settings_proto(struct tx *tx, snowflake user_id, int64_t ty
 static enum err read_settings_proto_version(struct tx *tx, snowflake user_id, int64_t type,
                                             int64_t *ret)
 {
-    struct rows row;
-    bool found = false;
-    enum err e = tx_one(tx, FIND_VERSION, BIND(v_id(user_id), v_int(type)), &row, &found);
-
-    *ret = !e && found ? row_int(&row, 0) : 0;
-    return e;
+    return tx_read_int(tx, FIND_VERSION, BIND(v_id(user_id), v_int(type)), ret);
 }
 
 static enum err check_settings_proto_type(struct call *call)

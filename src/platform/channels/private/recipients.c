@@ -205,13 +205,7 @@ static const char ADD_DIRECT[] =
 
 enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e =
-        tx_one(tx, FIND_DIRECT, BIND(v_id(a < b ? a : b), v_id(a < b ? b : a)), &row, &found);
-
-    *ret = !e && found ? row_id(&row, 0) : 0;
-    return e;
+    return tx_read_id(tx, FIND_DIRECT, BIND(v_id(a < b ? a : b), v_id(a < b ? b : a)), ret);
 }
 
 enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed)
@@ -261,15 +255,9 @@ static const char CLOSED_FOR[] =
 
 enum err private_channel_show_to_recipients(struct call *call, const struct channel *c)
 {
-    struct list users = { 0 };
-    struct rows rows;
+    struct list users;
+    enum err e = tx_read_ids(call->tx, CLOSED_FOR, BIND(v_id(c->id)), &users);
 
-    enum err e = tx_query(call->tx, CLOSED_FOR, BIND(v_id(c->id)), &rows);
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        id_list_add(call->arena, &users, row_id(&rows, 0));
-    e = rows_end(&rows);
     for (size_t i = 0; !e && i < users.count; i++)
         e = private_channel_show_in_list(call, c, ((snowflake *)users.items)[i]);
     return e;

@@ -62,17 +62,10 @@ static const char GROUP_BY_NAME[] =
 static enum err find_imported_group(struct world_file_importer *im, const struct world_private *p,
                                     snowflake owner, snowflake *ret)
 {
-    struct rows row;
-    bool known = false;
-    enum err e;
-
     if (p->id.given == GIVEN)
-        e = tx_one(im->tx, GROUP_BY_ID, BIND(v_id(p->id.value)), &row, &known);
-    else
-        e = tx_one(im->tx, GROUP_BY_NAME, BIND(sql_value_of_optional_text(p->name), v_id(owner)),
-                   &row, &known);
-    *ret = known ? row_id(&row, 0) : 0;
-    return e;
+        return tx_read_id(im->tx, GROUP_BY_ID, BIND(v_id(p->id.value)), ret);
+    return tx_read_id(im->tx, GROUP_BY_NAME, BIND(sql_value_of_optional_text(p->name), v_id(owner)),
+                      ret);
 }
 
 static enum err import_group_channel(struct world_file_importer *im, const void *entry,

@@ -7,9 +7,9 @@
     "select id, key, owner_id, filename, size, file_id, content_type, width, height, place_id from " \
     "cloud_uploads where "
 
-static void cloud_upload_from_row(const struct rows *r, struct cloud_upload *ret)
+static void cloud_upload_from_row(const struct rows *r, void *ret)
 {
-    *ret = (struct cloud_upload){
+    *(struct cloud_upload *)ret = (struct cloud_upload){
         .id = row_id(r, 0),
         .key = row_text(r, 1),
         .owner_id = row_id(r, 2),
@@ -25,23 +25,15 @@ static void cloud_upload_from_row(const struct rows *r, struct cloud_upload *ret
 
 enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found, struct cloud_upload *ret)
 {
-    struct rows row;
-    enum err e = tx_one(tx, UPLOAD_COLUMNS "key = $1", BIND(v_text(key)), &row, ret_found);
-
-    if (!e && *ret_found)
-        cloud_upload_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, UPLOAD_COLUMNS "key = $1", BIND(v_text(key)), cloud_upload_from_row,
+                         ret, ret_found);
 }
 
 enum err cloud_upload_find_by_id(struct tx *tx, snowflake id, bool *ret_found,
                                  struct cloud_upload *ret)
 {
-    struct rows row;
-    enum err e = tx_one(tx, UPLOAD_COLUMNS "id = $1", BIND(v_id(id)), &row, ret_found);
-
-    if (!e && *ret_found)
-        cloud_upload_from_row(&row, ret);
-    return e;
+    return tx_find_first(tx, UPLOAD_COLUMNS "id = $1", BIND(v_id(id)), cloud_upload_from_row, ret,
+                         ret_found);
 }
 
 static const char COUNT_OPEN[] =

@@ -1,6 +1,7 @@
 /* forwards.c - import and export of forwarded snapshots, without files, in world files (JSON data
  * sets). */
 #include "base/mem.h"
+#include "model/fields/rows.h"
 #include "model/message.h"
 #include "platform/message_parts/column_json.h"
 #include "platform/messages/world/world.h"
@@ -118,11 +119,6 @@ static void omit_default_fields_of_forward(struct world_forward *f)
         f->mention_roles.given = ABSENT;
 }
 
-static struct opt_id optional_id_column(const struct rows *r, int column)
-{
-    return (struct opt_id){ row_column_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
-}
-
 static void forward_from_row(const struct rows *r, struct opt_object *ret)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -132,9 +128,9 @@ static void forward_from_row(const struct rows *r, struct opt_object *ret)
     if (schema_decode(&snapshot_type, STR_CONCAT(arena, row_text(r, 1), STR("[]}")), &form, &taken))
         return;
     struct world_forward *f = taken;
-    f->message_id = optional_id_column(r, 2);
+    f->message_id = row_id_or_absent(r, 2);
     f->channel_id = row_id(r, 3);
-    f->guild_id = optional_id_column(r, 4);
+    f->guild_id = row_id_or_absent(r, 4);
     omit_default_fields_of_forward(f);
     *ret = (struct opt_object){ GIVEN, f };
 }

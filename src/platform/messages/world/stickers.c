@@ -27,13 +27,11 @@ enum err import_message_stickers(struct world_file_importer *im, const struct op
     struct json_path all = json_path_key(up, STR("stickers"));
     const struct str *names = stickers->value.items;
     struct list items = { 0 };
-    struct rows row;
-    bool found;
+    snowflake guild;
 
     if (!stickers->value.count)
         return OK;
-    enum err e = tx_one(im->tx, GUILD_OF, BIND(v_id(ret->channel_id)), &row, &found);
-    snowflake guild = e || !found ? 0 : row_id(&row, 0);
+    enum err e = tx_read_id(im->tx, GUILD_OF, BIND(v_id(ret->channel_id)), &guild);
     for (size_t i = 0; !e && i < stickers->value.count; i++) {
         struct json_path at = json_path_index(&all, i);
         snowflake id = 0;

@@ -15,12 +15,9 @@ static enum err read_row_count(struct tx *tx, void *arg)
 {
     struct row_count *q = arg;
     const struct value values[] = { v_id(q->id) };
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, q->sql, values, 1, &row, &found);
 
-    q->count = e ? -1 : row_int(&row, 0);
-    return e;
+    q->count = -1;
+    return tx_read_int(tx, q->sql, values, 1, &q->count);
 }
 
 struct verification {
