@@ -1,11 +1,10 @@
 /* option_names.c - finds misspelled options and suggests the most similar name. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/options.h"
 #include "base/str.h"
-
-extern char **environ;
 
 enum { MAX_NAME_LENGTH = 64 };
 

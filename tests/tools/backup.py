@@ -374,7 +374,8 @@ def backup_stream_is_stored_and_restored_with_restic(executable):
         finally:
             server.stop()
         print(f"restic: {first} bytes, and {grown} more after one file of 100000 bytes")
-        expect(first > 24 * 1024 * 1024 and grown < first / 4, f"{first}, then {grown}")
+        # restic divides the stream at places that each repository chooses at random, into up to 8 MiB.
+        expect(first > 24 * 1024 * 1024 and grown < first / 2, f"{first}, then {grown}")
         stream = restic(folder, "dump", "latest", "guildhall.backup")
         done = subprocess.run([executable, "check", "-"], input=stream, capture_output=True,
                               timeout=120, check=False)
