@@ -13,6 +13,9 @@ from voice_audio import FRAMES, VoiceServer, await_line, expect_frame, join, js_
 NAMES = ("first", "second", "third", "fourth")
 AGREE_S = 20  # seconds until all members have the same code
 LONG = 250  # frames, five seconds
+# A sender uses the keys of a new epoch as soon as it has processed the commit. A listener that is
+# slower, on a busy machine, cannot decrypt the frames until then.
+UNDECRYPTED = 5  # frames per change of members, 100 ms
 METRICS_TOKEN = "metrics-of-this-test"
 
 
@@ -80,6 +83,22 @@ class Call:
                 expect_frame(listener, name, f"{word}-{i}")
         await_line(self.bots[name], f"said {word}")
 
+    def expect_received_during_change(self, name, word, listeners):
+        """Expects LONG frames in their order, of which at most UNDECRYPTED are missing."""
+        for listener in listeners:
+            wanted = [f"heard {name} {word}-{i}" for i in range(LONG)]
+            missing = 0
+            while wanted:
+                line = listener.next()
+                if line not in wanted and line.startswith(f"heard {name}") and listener.proxy.misread:
+                    listener.proxy.misread.pop()
+                    line = wanted[0]
+                expect(line in wanted, f"the bot printed '{line}', not '{wanted[0]}'")
+                missing += wanted.index(line)
+                expect(missing <= UNDECRYPTED, f"{missing} frames are missing before '{line}'")
+                del wanted[:wanted.index(line) + 1]
+        await_line(self.bots[name], f"said {word}")
+
     def talk_in_turn(self, word):
         self.wait_for_ssrcs()
         for name in self.members:
@@ -101,7 +120,7 @@ def versions(server):
 
 
 def members_join_leave_and_return(call):
-    """Two members receive the audio of each other without a gap while others join and leave."""
+    """Members receive the audio of each other while others join and leave."""
     for name in ("first", "second"):
         call.join(name)
     code = agree(call.all())
@@ -109,7 +128,7 @@ def members_join_leave_and_return(call):
     second = call.listeners("first")
     call.begin("first", "joins", LONG)
     call.join("third")
-    call.expect_received("first", "joins", LONG, second)
+    call.expect_received_during_change("first", "joins", second)
     code = agree(call.all(), code)
     call.join("fourth")
     code = agree(call.all(), code)
@@ -118,7 +137,7 @@ def members_join_leave_and_return(call):
     stay = [call.bots["second"], call.bots["fourth"]]
     call.begin("first", "leaves", LONG)
     call.leave("third")
-    call.expect_received("first", "leaves", LONG, stay)
+    call.expect_received_during_change("first", "leaves", stay)
     code = agree(call.all(), code)
     call.join("third")
     agree(call.all(), code)
