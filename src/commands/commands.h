@@ -90,9 +90,9 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
                                   const struct command_invoker *invoker,
                                   enum command_permission_result *ret, unsigned *ret_install_types);
 
-/* Counts a use of the command that was delivered to the app; the counts determine the popularity
- * rank. Must be called in a write transaction. */
-enum err count_command_use(struct call *call, const struct command *k);
+/* Call it in a write transaction that has inserted the first uses of commands of the application on
+ * a day (in days since 1970) in command_uses, from which the popularity rank is computed. */
+enum err record_first_command_uses_of_day(struct call *call, snowflake application_id, int64_t day);
 
 extern const struct domain commands_domain;
 extern const struct world_file_fields commands_world;

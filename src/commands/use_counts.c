@@ -7,14 +7,10 @@
 
 enum { DAY_S = 24 * 60 * 60, RANKED_DAYS = 30 };
 
-/* Counts a use of a command. commands.used_day is the day of its last use; queries skip commands
- * with an old day. */
-static const char COUNT_USE[] =
-    "insert into command_uses (command_id, day, uses) values ($1, $2, 1) "
-    "on conflict (command_id, day) do update set uses = command_uses.uses + 1";
-static const char IS_DAY_RECORDED[] = "select 1 from commands where id = $1 and used_day >= $2";
-static const char UPDATE_USED_DAY[] =
-    "update commands set used_day = $2 where id = $1 and used_day < $2";
+/* commands.used_day is the day of a command's last use; queries skip commands with an old day. */
+static const char UPDATE_USED_DAYS[] =
+    "update commands set used_day = $2 where application_id = $1 and used_day < $2 and exists "
+    "(select 1 from command_uses u where u.command_id = commands.id and u.day = $2)";
 
 int64_t command_ranking_start_day(void)
 {
@@ -22,17 +18,11 @@ int64_t command_ranking_start_day(void)
 }
 
 static const char SET_ACTIVE[] =
-    "update applications set flags = flags + $2 where id = $1 and (flags & $2) = 0";
+    "update applications set flags = flags + $2 where id = $1 and (flags & $2) = 0 and exists "
+    "(select 1 from commands where application_id = $1 and guild_id = 0 and used_day = $3)";
 static const char END_ACTIVE[] =
     "update applications set flags = flags - $2 where id = $1 and (flags & $2) <> 0 and not exists "
     "(select 1 from commands where application_id = $1 and guild_id = 0 and used_day > $3)";
-
-static enum err set_application_active(struct tx *tx, const struct command *k)
-{
-    if (k->guild_id.given == GIVEN)
-        return OK;
-    return tx_exec(tx, SET_ACTIVE, BIND(v_id(k->application_id), v_int(APPLICATION_ACTIVE)), NULL);
-}
 
 static const char OLDEST_DAY[] = "select min(u.day) from commands c join command_uses u "
                                  "on u.command_id = c.id where c.application_id = $1";
@@ -72,30 +62,12 @@ const struct job_kind command_uses_job = {
     .run = run_use_expiry_job,
 };
 
-/* Sets used_day of a command. Compares the stored day first, because on SQLite a SELECT is cheaper
- * than rewriting an unchanged row. */
-static enum err record_used_day(struct tx *tx, snowflake command_id, struct value day,
-                                int64_t *ret_first)
+enum err record_first_command_uses_of_day(struct call *call, snowflake application_id, int64_t day)
 {
-    const struct value values[] = { v_id(command_id), day };
-    bool recorded = false;
-    enum err e =
-        tx_queries_need_round_trips(tx) ? OK : tx_exists(tx, IS_DAY_RECORDED, values, 2, &recorded);
-
-    *ret_first = 0;
-    return e || recorded ? e : tx_exec(tx, UPDATE_USED_DAY, values, 2, ret_first);
-}
-
-enum err count_command_use(struct call *call, const struct command *k)
-{
-    struct value day = v_int(clock_s() / DAY_S);
-    int64_t first; /* number of updated rows: 1 if this is the first use of the day */
-    enum err e = tx_exec(call->tx, COUNT_USE, BIND(v_id(k->id), day), NULL);
+    struct value app = v_id(application_id), used = v_int(day);
+    enum err e = tx_exec(call->tx, UPDATE_USED_DAYS, BIND(app, used), NULL);
 
     if (!e)
-        e = record_used_day(call->tx, k->id, day, &first);
-    if (e || !first)
-        return e;
-    e = set_application_active(call->tx, k);
-    return e ? e : schedule_use_expiry(call, k->application_id);
+        e = tx_exec(call->tx, SET_ACTIVE, BIND(app, v_int(APPLICATION_ACTIVE), used), NULL);
+    return e ? e : schedule_use_expiry(call, application_id);
 }

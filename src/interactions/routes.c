@@ -184,8 +184,6 @@ static enum err insert_interaction_rows(struct call *call)
         e = insert_interaction_files(call);
     if (!e && v->message.id && v->message.ephemeral_for)
         e = schedule_ephemeral_message_deletion(call, &v->message);
-    if (!e && v->it.type == INTERACTION_COMMAND)
-        e = count_command_use(call, &v->command);
     return e;
 }
 

@@ -1,7 +1,8 @@
-/* timeouts.c - timeouts of interactions, and deletion of old rows and files, as stored jobs. One
- * job per interval of 250 ms fails all unanswered interactions that were created in that interval;
- * it finds them by their ids, which contain the creation time. So no job changes when an
- * interaction is acknowledged. */
+/* timeouts.c - timeouts of interactions, counts of used commands, and deletion of old rows and
+ * files, as stored jobs. One job per interval of 250 ms fails all unanswered interactions that were
+ * created in that interval, and counts the commands that were used in it; it finds them by their
+ * ids, which contain the creation time. So no job changes when an interaction is acknowledged, and
+ * an interaction does not change the row with the uses of its command. */
 #include "interactions/invoke.h"
 
 #include "api/jobs/jobs.h"
@@ -9,7 +10,7 @@
 #include "model/fields/ids.h"
 #include "platform/messages/uploads.h"
 
-enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000 };
+enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000, DAY_MS = 24 * 60 * MINUTE_MS };
 
 static int64_t callback_timeout_ms(void)
 {
@@ -19,26 +20,54 @@ static int64_t callback_timeout_ms(void)
 static const char READ_UNANSWERED[] =
     "select id from interactions where id >= $1 and id < $2 and state = 0";
 
+#define USED_COMMANDS                                                           \
+    "from interactions i join commands c on c.id = i.command_id where i.id >= " \
+    "$1 and i.id < $2 and i.type = 2 "
+static const char COUNT_USES[] =
+    "insert into command_uses (command_id, day, uses) select c.id, cast($3 as bigint), count(*) " USED_COMMANDS
+    "group by c.id on conflict (command_id, day) do update set "
+    "uses = command_uses.uses + excluded.uses";
+static const char READ_APPS_USED_FIRST[] =
+    "select distinct c.application_id " USED_COMMANDS "and c.used_day < $3";
+
+/* Counts the uses of commands by interactions with ids from interval[0] to interval[1]. */
+static enum err count_used_commands(struct call *call, const struct value interval[2], int64_t day)
+{
+    const struct value values[] = { interval[0], interval[1], v_int(day) };
+    struct list apps = { 0 };
+    enum err e = tx_exec(call->tx, COUNT_USES, values, 3, NULL);
+
+    if (!e)
+        e = tx_read_ids(call->tx, READ_APPS_USED_FIRST, values, 3, &apps);
+    for (size_t i = 0; !e && i < apps.count; i++)
+        e = record_first_command_uses_of_day(call, ((snowflake *)apps.items)[i], day);
+    return e;
+}
+
 static enum err schedule_interaction_cleanup(struct call *call, int64_t created_ms);
 
-/* Fails the unanswered interactions that were created in one interval; the job's key is the number
- * of the interval. */
+/* Fails the unanswered interactions that were created in one interval, and counts the commands; the
+ * job's key is the number of the interval. If an interaction is stored only after the job, because
+ * its files took long, the job runs again and counts the interval twice. */
 static enum err run_interaction_timeout_job(struct call *call, const struct job *job)
 {
     int64_t from = (int64_t)job->key * SLICE_MS;
+    const struct value interval[] = { v_id(snowflake_from_ms(from)),
+                                      v_id(snowflake_from_ms(from + SLICE_MS)) };
     struct list ids;
-    enum err e = tx_read_ids(
-        call->tx, READ_UNANSWERED,
-        BIND(v_id(snowflake_from_ms(from)), v_id(snowflake_from_ms(from + SLICE_MS))), &ids);
+    enum err e = tx_read_ids(call->tx, READ_UNANSWERED, interval, 2, &ids);
 
     for (size_t i = 0; !e && i < ids.count; i++)
         e = fail_interaction(call, ((snowflake *)ids.items)[i], FAILURE_TIMEOUT);
+    if (!e)
+        e = count_used_commands(call, interval, from / DAY_MS);
     return e ? e : schedule_interaction_cleanup(call, from);
 }
 
 static const struct job_kind interaction_timeout_job = {
     .name = "interaction_deadlines",
-    .doc = "Fails interactions that the app has not acknowledged in time.",
+    .doc = "Fails interactions that the app has not acknowledged in time, and counts the used "
+           "commands.",
     .run = run_interaction_timeout_job,
 };
 

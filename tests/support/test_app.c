@@ -1,8 +1,9 @@
 /* test_app.c - an app with commands in a guild, for tests. */
 #include "test_app.h"
 
-#include "api/call.h"
+#include "api/internal.h"
 #include "apps.h"
+#include "base/clock.h"
 #include "channels.h"
 #include "commands/commands.h"
 #include "internal.h"
@@ -65,11 +66,15 @@ struct use {
 
 static enum err use(struct tx *tx, void *arg)
 {
+    int64_t day = clock_s() / (24 * 60 * 60);
     const struct use *u = arg;
-    struct call call = { .tx = tx };
-    struct command command = { .id = u->command_id, .application_id = u->application_id };
+    struct call_context run = { .call = { .tx = tx } };
+    enum err e = tx_exec(tx,
+                         "insert into command_uses (command_id, day, uses) values ($1, $2, 1) on "
+                         "conflict (command_id, day) do update set uses = command_uses.uses + 1",
+                         BIND(v_id(u->command_id), v_int(day)), NULL);
 
-    return count_command_use(&call, &command);
+    return e ? e : record_first_command_uses_of_day(&run.call, u->application_id, day);
 }
 
 void use_command(struct test_app *s, const char *id)

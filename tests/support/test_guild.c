@@ -7,9 +7,11 @@
 
 #include "base/clock.h"
 #include "base/stall_meter.h"
+#include "guilds.h"
 #include "internal.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/messages/internal.h"
 #include "postgres.h"
 #include "test_sql.h"
 
@@ -68,6 +70,20 @@ int64_t world_number(struct world *w, const char *fmt, ...)
     int64_t number = run_sql(w, fmt, args);
     va_end(args);
     return number;
+}
+
+static enum err insert_message_row(struct tx *tx, void *arg)
+{
+    return message_insert(tx, arg);
+}
+
+void world_insert_message(struct world *w, snowflake id, const char *channel, const char *author,
+                          const char *content)
+{
+    struct message m = message_row_from_text(id, id_of(channel), id_of(author), str_of(content));
+
+    expect(store_run_transaction_and_wait(guildhall_get_store(world_server(w)), STORE_WRITE,
+                                          world_arena(w), insert_message_row, &m) == OK);
 }
 
 int64_t world_count_unindexed_messages(struct world *w)

@@ -37,6 +37,10 @@ void expect_short_turns(const char *part, double ms);
 int64_t world_counter(struct world *w, const char *name);
 /* Returns the number that a query gives. */
 int64_t world_number(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Inserts a message as an import does: its id may be lower than those of messages that are indexed
+ * for search and filed by author. Statements of world_sql must not insert such messages. */
+void world_insert_message(struct world *w, snowflake id, const char *channel, const char *author,
+                          const char *content);
 /* Returns the number of messages that wait for the search index. */
 int64_t world_count_unindexed_messages(struct world *w);
 

@@ -1,8 +1,9 @@
 /* messages.h - messages, attachments, pins, mentions, forwards. Invariant: message_create creates
  * every message, also of webhooks and apps, except imports. The folder owns the tables messages,
- * attachments, cloud_uploads and, on SQLite, message_authors, and may use message_parts/ and the
- * folders below it. Start with send.c (POST), draft_from_body.c (from body to new message),
- * create.c, show/show.c (from row to API object). */
+ * attachments, cloud_uploads and message_unindexed, on SQLite also message_authors and the progress
+ * of the jobs that read new messages, and may use message_parts/ and the folders below it. Start
+ * with send.c (POST), draft_from_body.c (from body to new message), create.c, show/show.c (from row
+ * to API object). */
 #ifndef PLATFORM_MESSAGES_MESSAGES_H
 #define PLATFORM_MESSAGES_MESSAGES_H
 

@@ -379,6 +379,8 @@ enum err message_insert(struct tx *tx, const struct message *m)
              sql_value_of_optional_text(m->sticker_items), sql_value_of_optional_text(m->snapshot),
              m->cached_json.p ? v_text(m->cached_json) : v_null()));
 
+    if (!e)
+        e = message_file_if_jobs_have_passed(tx, m);
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         e = attachment_insert(tx, m, &((struct attachment *)m->attachments.items)[i]);
     for (size_t i = 0; !e && i < m->snapshot_files.count; i++)

@@ -1,8 +1,8 @@
 /* search.h - full-text search of messages. A message is indexed as a set of terms: its words, and
  * terms with the prefix '_' for the other filters. SQLite's FTS5 and PostgreSQL's tsvector get the
  * same terms. A job indexes new messages (indexing.c); a search also scans the messages that are
- * not indexed yet. Owns the tables message_index, message_index_progress and message_unindexed. May
- * include invites/ and lower layers. Start with document.c. */
+ * not indexed yet. Owns the table message_index. May include invites/ and lower layers. Start with
+ * document.c. */
 #ifndef PLATFORM_SEARCH_SEARCH_H
 #define PLATFORM_SEARCH_SEARCH_H
 

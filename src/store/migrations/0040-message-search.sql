@@ -1,6 +1,6 @@
 -- What messages are found by. Triggers note what is new or changed, whoever writes it; a job puts
 -- the noted ones into the index, many at a time, so that writing a message costs one small row.
--- owner: platform/search
+-- owner: platform/messages
 -- world: no, because it is made from the messages
 create table message_unindexed (
     message_id {id} references messages (id) on delete cascade,

@@ -2,7 +2,7 @@
 -- On SQLite, messages with higher ids than indexed_to are not indexed yet, so that a new message needs no row in
 -- message_unindexed. On PostgreSQL it does, because several nodes do not commit messages in the order of their ids.
 -- sqlite:
--- owner: platform/search
+-- owner: platform/messages
 create table message_index_progress (
     indexed_to bigint not null
 );

@@ -259,6 +259,13 @@ static void repeated_nonce_creates_one_interaction(struct world *w)
     expect(interactions_received(&s) == 7);
 }
 
+/* A job counts the uses of an interval when the interactions of this interval time out. */
+static void wait_until_uses_are_counted(struct world *w)
+{
+    world_wait(w, 4);
+    world_settle(w);
+}
+
 static void invocations_count_for_the_commands_popularity(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
@@ -266,7 +273,12 @@ static void invocations_count_for_the_commands_popularity(struct world *w)
 
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
+    expect(store_count(w, "select count(*) from command_uses") == 0);
+    wait_until_uses_are_counted(w);
     expect(store_count(w, "select sum(uses) from command_uses") == 2);
+    expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
+    wait_until_uses_are_counted(w);
+    expect(store_count(w, "select sum(uses) from command_uses") == 3);
 }
 
 /* Expects this number of days with stored uses, after due jobs have run. */
@@ -274,7 +286,7 @@ static void expect_stored_days_of_command_use(struct world *w, int64_t days)
 {
     static const char sql[] = "select count(*) from command_uses";
 
-    world_settle(w);
+    wait_until_uses_are_counted(w);
     expect(store_count(w, sql) == days);
 }
 
@@ -318,9 +330,12 @@ static void application_flag_active_is_set_while_commands_are_used(struct world 
     const char *roll_id = make_global_command(&s, "%s", "");
     const char *mine = make_global_command(&s, "'guild_id': '%s'", s.test_guild.id);
 
+    world_sql(w, "update commands set guild_id = %s where id = %s", s.test_guild.id, mine);
     expect_status(roll(&s, s.bob, mine, "%s", ""), 204); /* guild commands do not count */
+    wait_until_uses_are_counted(w);
     expect(!application_is_active(&s));
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    wait_until_uses_are_counted(w);
     expect(application_is_active(&s));
     /* Only owners of the application see the flag. */
     struct answer a = client_get(s.bob, "/applications/%s/public", s.application);
@@ -331,6 +346,7 @@ static void application_flag_active_is_set_while_commands_are_used(struct world 
 
     world_wait(w, 20 * DAY_S);
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    wait_until_uses_are_counted(w);
     world_wait(w, 29 * DAY_S);
     expect_stored_days_of_command_use(w, 1);
     expect(application_is_active(&s));

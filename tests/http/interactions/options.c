@@ -2,6 +2,7 @@
 #include "test_commands.h"
 
 #include "base/buf.h"
+#include "waits.h"
 
 #define OPTION  "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID"
 #define MISSING "INTERACTION_APPLICATION_COMMAND_OPTION_MISSING"
@@ -264,6 +265,8 @@ static void autocomplete_sends_the_focused_option_as_string(struct world *w)
                "'a', 'focused': true}]}}");
     expect(!dom_at(d, "data.options.0.focused"));
     expect(store_count(w, "select count(*) from interactions where focused_type = 4") == 3);
+    world_wait(w, 4);
+    world_settle(w);
     expect(store_count(w, "select count(*) from command_uses") == 0);
 
     static const char *const wrong[] = {

@@ -80,9 +80,7 @@ static void insert_message(struct world *w, struct test_guild *p, struct client 
                            double age_s, snowflake *ret)
 {
     *ret = snowflake_from_ms(clock_ms() - (int64_t)(age_s * 1000)) | (snowflake_new() & 0x3fffff);
-    world_sql(
-        w, "insert into messages (id, channel_id, author_id, content) values (%llu, %s, %s, 'x')",
-        (unsigned long long)*ret, p->channel, author->id);
+    world_insert_message(w, *ret, p->channel, author->id, "x");
 }
 
 static void ban_deletes_messages_of_delete_message_seconds(struct world *w)

@@ -50,10 +50,7 @@ static void ban_deletes_messages_with_ids_far_ahead_of_the_clock(struct world *w
     test_guild_add(&v, bob);
     for (int filed = 0; filed < 2; filed++) {
         say_text(bob, v.channel, "one");
-        world_sql(w,
-                  "insert into messages (id, channel_id, author_id) values (8000000000000000000, "
-                  "%s, %s)",
-                  v.channel, bob->id);
+        world_insert_message(w, 8000000000000000000, v.channel, bob->id, "far ahead");
         if (filed)
             wait_until_messages_are_filed(w);
         expect_status(client_put(ada, "{'delete_message_seconds': 3600}", "/guilds/%s/bans/%s",
@@ -72,8 +69,7 @@ static void messages_with_lower_ids_are_filed_when_they_are_inserted(struct worl
 
     say_text(ada, v.channel, "one");
     wait_until_messages_are_filed(w);
-    world_sql(w, "insert into messages (id, channel_id, author_id) values (5, %s, %s)", v.channel,
-              ada->id);
+    world_insert_message(w, 5, v.channel, ada->id, "two");
     expect(world_number(w, "select count(*) from message_authors where author_id = %s", ada->id) ==
            2);
     expect(count_wrong_authors(w) == 0);

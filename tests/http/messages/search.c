@@ -146,10 +146,7 @@ static void messages_older_than_indexed_ones_are_found(struct world *w)
 
     send_message(ada, v.channel, "a badger");
     wait_until_messages_are_indexed(w);
-    world_sql(w,
-              "insert into messages (id, channel_id, author_id, content) values (1000, %s, %s, "
-              "'an old otter')",
-              v.channel, ada->id);
+    world_insert_message(w, 1000, v.channel, ada->id, "an old otter");
     expect_found(ada, v.id, "content=otter", 1, "an old otter");
     send_message(ada, v.channel, "a weasel");
     wait_until_messages_are_indexed(w);

@@ -117,9 +117,8 @@ static void operator_can_delete_all_messages_of_an_account_in_batches(struct wor
 
     say_text(bob, channel, "private");
     say_text(bob, v.channel, "his");
-    for (int i = 1; i <= 450; i++)
-        world_sql(w, "insert into messages (id, channel_id, author_id) values (%d, %s, %s)", i,
-                  v.channel, bob->id);
+    for (snowflake i = 1; i <= 450; i++)
+        world_insert_message(w, i, v.channel, bob->id, "many");
     expect(strstr(run_operator_command(w, "message\tpurging\tbob"), "not running"));
     const char *begun = run_operator_command(w, "message\tpurge\tbob");
     expect(is_ok_reply(begun) && strstr(begun, "\trunning\t"));
