@@ -1,6 +1,8 @@
 /* index.c - full-text index of messages, on SQLite FTS5 or PostgreSQL tsvector. */
 #include "platform/search/internal.h"
 
+#include <inttypes.h>
+
 #include "api/api.h"
 #include "model/fields/ids.h"
 
@@ -78,7 +80,7 @@ static const char PUT_TSVECTOR[] =
     "on conflict (rowid) do update set words = excluded.words";
 
 static struct str encode_document_terms(struct arena *a, const struct search_document *d,
-                                        bool sqlite)
+                                        const struct list *long_terms, bool sqlite)
 {
     const struct str *m = d->marks.items;
     struct str before = sqlite ? STR("") : STR("'"), after = sqlite ? STR(" ") : STR("' ");
@@ -88,19 +90,22 @@ static struct str encode_document_terms(struct arena *a, const struct search_doc
     for (size_t i = 0; i < d->marks.count; i++) {
         buf_add_str(&out, before);
         buf_add_str(&out, m[i]);
+        int64_t list = last_posting_list_of_term(long_terms, m[i]);
+        if (list)
+            buf_printf(&out, "_%" PRId64, list);
         buf_add_str(&out, after);
     }
     return buf_move_to_arena(&out, a);
 }
 
 enum err message_index_save_documents(struct call *call, const struct search_document *d,
-                                      bool replace)
+                                      const struct list *long_terms, bool replace)
 {
     bool sqlite = message_index_is_sqlite(call);
-    struct str text = encode_document_terms(call->arena, d, sqlite);
-    enum err e = OK;
+    struct str text = encode_document_terms(call->arena, d, long_terms, sqlite);
+    enum err e = sqlite ? message_index_count_terms(call, d) : OK;
 
-    if (sqlite && replace)
+    if (!e && sqlite && replace)
         e = tx_exec(call->tx, DELETE_FTS5, BIND(v_id(d->id)), NULL);
     return e ? e
              : tx_exec_deferred(call->tx, sqlite ? SQL(PUT_FTS5) : SQL(PUT_TSVECTOR),

@@ -68,19 +68,20 @@ enum err message_indexing_on_message_create(struct call *call, const struct mess
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
 
 /* Indexes a message. Messages above `progress` are new, and have no row in message_unindexed. */
-static enum err index_document(struct call *call, struct search_document *d, snowflake progress)
+static enum err index_document(struct call *call, struct search_document *d,
+                               const struct list *long_terms, snowflake progress)
 {
     bool is_queued = d->id <= progress;
 
     search_document_add_content_terms(call->arena, d);
-    enum err e = message_index_save_documents(call, d, is_queued);
+    enum err e = message_index_save_documents(call, d, long_terms, is_queued);
 
     return e || !is_queued ? e : tx_exec_deferred(call->tx, DONE, BIND(v_id(d->id)));
 }
 
 /* Indexes some of the oldest unindexed messages, at least one. */
-static enum err index_some_documents(struct call *call, int64_t until, size_t *count,
-                                     bool *ret_more)
+static enum err index_some_documents(struct call *call, const struct list *long_terms,
+                                     int64_t until, size_t *count, bool *ret_more)
 {
     struct list documents;
     snowflake progress = 0;
@@ -94,7 +95,7 @@ static enum err index_some_documents(struct call *call, int64_t until, size_t *c
     struct search_document *d = documents.items;
 
     for (; !e && i < documents.count && (i == 0 || clock_thread_cpu_ns() < until); i++)
-        e = index_document(call, &d[i], progress);
+        e = index_document(call, &d[i], long_terms, progress);
     *count += i;
     *ret_more = i < documents.count || documents.count == AT_ONCE;
     if (e || !i)
@@ -108,11 +109,14 @@ static enum err index_some_documents(struct call *call, int64_t until, size_t *c
 static enum err index_oldest_documents(struct call *call, size_t *ret_count, bool *ret_more)
 {
     int64_t until = clock_thread_cpu_ns() + INDEXING_NS;
-    enum err e;
+    struct list long_terms;
+    enum err e = message_index_read_long_terms(call, &long_terms);
 
     *ret_count = 0;
+    if (e)
+        return e;
     do
-        e = index_some_documents(call, until, ret_count, ret_more);
+        e = index_some_documents(call, &long_terms, until, ret_count, ret_more);
     while (!e && *ret_more && message_index_is_sqlite(call) && clock_thread_cpu_ns() < until);
     return e;
 }

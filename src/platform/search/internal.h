@@ -116,7 +116,7 @@ enum err message_index_read_contents(struct call *call, const snowflake *ids, si
                                      struct rows *ret);
 /* Saves the terms of a message. `replace` is true if the index may already contain the message. */
 enum err message_index_save_documents(struct call *call, const struct search_document *d,
-                                      bool replace);
+                                      const struct list *long_terms, bool replace);
 
 /* On SQLite, messages above an id, the progress of the index, are not indexed yet and need no row
  * in message_unindexed. On PostgreSQL there is no such id: *ret is the largest id, and advancing
@@ -134,6 +134,16 @@ enum err message_index_advance_progress_to_newest(struct call *call);
 enum err message_index_search(struct call *call, struct search_terms *t,
                               const struct search_id_range *r, bool exact_word_suffices,
                               struct list *ret);
+
+/* --- posting_lists.c: several posting lists per common term, on SQLite ----------------- */
+
+/* Reads the terms that have several posting lists. On PostgreSQL there are none. */
+enum err message_index_read_long_terms(struct call *call, struct list *ret);
+/* Returns the number of the list to which messages are added. The first one is 0. */
+int64_t last_posting_list_of_term(const struct list *long_terms, struct str term);
+enum err message_index_count_terms(struct call *call, const struct search_document *d);
+/* Adds the further posting lists of each term as alternatives. */
+enum err search_terms_add_posting_lists(struct call *call, struct search_terms *t);
 
 /* --- merging.c ------------------------------------------------------------------------ */
 

@@ -11,7 +11,7 @@
 
 enum {
     SAMPLE = 500,                   /* messages that are always read */
-    MAX_MESSAGES_READ = 40000,      /* messages that are read at most: about 60 ms */
+    MAX_MESSAGES_READ = 80000,      /* messages that are read at most: about 50 ms */
     SAMPLE_PARTS = 5,               /* parts of the sample of all guilds */
     COMMON_ELSEWHERE = SAMPLE / 50, /* matches in that sample from which a prefix may be common */
 };
@@ -47,9 +47,11 @@ static bool terms_have_prefix(struct str terms, struct str prefix)
     return false;
 }
 
-#define READ_TERMS                                                             \
-    "select rowid, words from message_index where message_index match $1 and " \
-    "rowid > $2 and rowid < $3 order by rowid "
+/* Joins FTS5's own table, because the column `words` of the index takes twice as long. */
+#define READ_TERMS                                                            \
+    "select i.rowid, c.c0 from message_index i join message_index_content c " \
+    "on c.id = i.rowid where i.message_index match $1 and i.rowid > $2 and "  \
+    "i.rowid < $3 order by i.rowid "
 static const char READ_NEWEST_TERMS[] = READ_TERMS "desc limit $4";
 static const char READ_OLDEST_TERMS[] = READ_TERMS "asc limit $4";
 
@@ -151,10 +153,15 @@ static enum err find_exact_word(struct call *call, struct search_terms *t,
                                 struct list *ret)
 {
     struct search_phrase *p = t->phrases.items;
+    struct search_terms word_only = { 0 };
     struct list exact;
 
     word->prefix = false;
-    enum err e = message_index_find_terms(call, t, r, &exact);
+    *search_terms_add_filter(call->arena, &word_only) = *word;
+    /* The word alone is found faster than together with, for example, a large guild. */
+    enum err e = message_index_find_terms(call, &word_only, r, &exact);
+    if (!e && (int64_t)exact.count == r->limit)
+        e = message_index_find_terms(call, t, r, &exact);
     word->prefix = e || (int64_t)exact.count < r->limit;
     if (word->prefix)
         return e;

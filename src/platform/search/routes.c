@@ -180,7 +180,9 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
     if (e || !*ret_ready)
         return e;
     *ret = (struct list){ 0 };
-    e = message_index_search(call, t, &range, !needs_contents, &indexed);
+    e = search_terms_add_posting_lists(call, t);
+    if (!e)
+        e = message_index_search(call, t, &range, !needs_contents, &indexed);
     if (e)
         return e;
     find_unindexed_hits(call, t, &range, &documents, &noted);

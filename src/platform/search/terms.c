@@ -221,7 +221,8 @@ void search_terms_add_query(struct arena *a, const struct search_query *q, struc
 /* --- query text ----------------------------------------------------------------------- */
 
 /* Writes alternatives: ("a" OR "b") for SQLite, ('a' | 'b') for PostgreSQL. The terms need no
- * escapes, because they contain only letters, digits and underscores. */
+ * escapes, because they contain only letters, digits and underscores. If `prefix` is true, writes
+ * only the first: the others are its further posting lists, which begin with it. */
 static void write_term_alternatives(struct buf *out, const struct list *marks, bool prefix,
                                     bool sqlite)
 {
@@ -229,7 +230,7 @@ static void write_term_alternatives(struct buf *out, const struct list *marks, b
     const char *quote = sqlite ? "\"" : "'";
 
     buf_add_char(out, '(');
-    for (size_t i = 0; i < marks->count; i++)
+    for (size_t i = 0; i < (prefix ? 1 : marks->count); i++)
         buf_printf(out, "%s%s%.*s%s%s",
                    i == 0   ? ""
                    : sqlite ? " OR "

@@ -1,0 +1,107 @@
+/* posting_lists.c - splits the posting lists of common terms, on SQLite.
+ *
+ * FTS5 merges a posting list, the list of all messages with a term, in one step, which blocks the
+ * writer. So a list ends after about 100,000 messages, and further messages get the next list: the
+ * terms "word", "word_1", "word_2" and so on. A search reads all of them. About one in 256 messages
+ * of each term is counted in message_index_terms. */
+#include "platform/search/internal.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+
+#include "base/hash.h"
+#include "model/fields/rows.h"
+
+enum {
+    COUNTED_ONE_IN = 256,
+    COUNTED_PER_LIST = 400, /* also in READ_LONG_TERMS and in the index of the table */
+};
+
+struct long_term {
+    int64_t digest, counted;
+};
+
+static const char READ_LONG_TERMS[] =
+    "select digest, counted from message_index_terms where counted >= 400";
+/* A message that contains a term several times is counted once. */
+static const char COUNT_TERM[] =
+    "insert into message_index_terms (digest, counted, newest) values ($1, 1, $2) "
+    "on conflict (digest) do update set newest = excluded.newest, counted = "
+    "counted + case when newest = excluded.newest then 0 else 1 end";
+
+static void long_term_from_row(const struct rows *r, void *ret)
+{
+    *(struct long_term *)ret = (struct long_term){ row_int(r, 0), row_int(r, 1) };
+}
+
+enum err message_index_read_long_terms(struct call *call, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    return message_index_is_sqlite(call)
+               ? tx_read_list(call->tx, READ_LONG_TERMS, NO_BIND, sizeof(struct long_term),
+                              long_term_from_row, ret)
+               : OK;
+}
+
+static int64_t digest_search_term(struct str term)
+{
+    static const unsigned char key[crypto_shorthash_KEYBYTES]; /* constant: digests are stored */
+    int64_t digest;
+
+    crypto_shorthash((unsigned char *)&digest, (const unsigned char *)term.p, term.n, key);
+    return digest;
+}
+
+int64_t last_posting_list_of_term(const struct list *long_terms, struct str term)
+{
+    const struct long_term *t = long_terms->items;
+    int64_t digest = long_terms->count ? digest_search_term(term) : 0;
+
+    for (size_t i = 0; i < long_terms->count; i++)
+        if (t[i].digest == digest)
+            return t[i].counted / COUNTED_PER_LIST;
+    return 0;
+}
+
+enum err message_index_count_terms(struct call *call, const struct search_document *d)
+{
+    const struct str *m = d->marks.items;
+    int64_t counted = 0;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < d->marks.count; i++) {
+        int64_t digest = digest_search_term(m[i]);
+
+        if (digest == counted || hash_u64((uint64_t)digest ^ d->id) % COUNTED_ONE_IN)
+            continue;
+        counted = digest;
+        e = tx_exec(call->tx, COUNT_TERM, BIND(v_int(digest), v_id(d->id)), NULL);
+    }
+    return e;
+}
+
+static void add_further_posting_lists(struct arena *a, const struct list *long_terms,
+                                      struct list *terms)
+{
+    for (size_t i = 0, count = terms->count; i < count; i++) {
+        struct str term = ((const struct str *)terms->items)[i];
+        int64_t last = last_posting_list_of_term(long_terms, term);
+
+        for (int64_t n = 1; n <= last; n++)
+            *(struct str *)list_append(a, terms, sizeof term) =
+                str_printf(a, "%.*s_%" PRId64, STR_ARGS(term), n);
+    }
+}
+
+enum err search_terms_add_posting_lists(struct call *call, struct search_terms *t)
+{
+    struct search_term_filter *g = t->groups.items;
+    struct list long_terms;
+    enum err e = message_index_read_long_terms(call, &long_terms);
+
+    for (size_t i = 0; !e && i < t->groups.count; i++) {
+        add_further_posting_lists(call->arena, &long_terms, &g[i].any);
+        add_further_posting_lists(call->arena, &long_terms, &g[i].unless);
+    }
+    return e;
+}
