@@ -40,10 +40,6 @@ enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *
 enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
                                struct str nonce, snowflake since, snowflake *ret);
 enum err message_insert(struct tx *tx, const struct message *m);
-/* On SQLite, jobs file new messages by author, and index them for search, in the order of their ids
- * (message_authors.c). If they have passed the id of a message, as with one of an import, adds it
- * to the tables in which it is then found. On PostgreSQL, an index and a trigger do so. */
-enum err message_file_if_jobs_have_passed(struct tx *tx, const struct message *m);
 enum err message_update(struct tx *tx, const struct message *m);
 enum err message_row_delete(struct tx *tx, snowflake id);
 enum err message_count_pins(struct tx *tx, snowflake channel_id, int64_t *ret);

@@ -275,13 +275,13 @@ static enum err insert_message(struct tx *tx, const struct seed_options *o,
     struct str reactions = buf_move_to_arena(&m.reactions, tx_arena(tx));
     struct message made = message_row_from_text(m.id, m.channel_id, seed_user_id(o, author),
                                                 seed_message_text(o, guild, j));
-    return e ? e
-             : tx_exec(tx, ADD_MESSAGE,
-                       BIND(v_id(m.id), v_id(m.channel_id), v_id(made.author_id),
-                            v_text(made.content), v_int(reactions.n > 0),
-                            reactions.n ? v_text(reactions) : v_null(),
-                            v_text(message_precompute_json(tx_arena(tx), &made))),
-                       NULL);
+    if (!e)
+        e = tx_exec(tx, ADD_MESSAGE,
+                    BIND(v_id(m.id), v_id(m.channel_id), v_id(made.author_id), v_text(made.content),
+                         v_int(reactions.n > 0), reactions.n ? v_text(reactions) : v_null(),
+                         v_text(message_precompute_json(tx_arena(tx), &made))),
+                    NULL);
+    return e ? e : message_file_if_jobs_have_passed(tx, &made);
 }
 
 /* --- transactions --------------------------------------------------------------------- */

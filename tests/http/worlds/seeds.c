@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channel_events.h"
 #include "files.h"
 #include "tools/seeds/world_objects.h"
 #include "test_guild.h"
@@ -131,8 +132,29 @@ static void smallest_and_fullest_worlds_can_be_seeded(struct world *w)
     expect(world_number(w, "select count(*) from messages") == 2);
 }
 
+/* The messages of a seed have lower ids than those that are filed and indexed. */
+static void seeded_messages_are_found_if_the_server_had_messages(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+
+    say_text(ada, v.channel, "one");
+    expect_soon((world_wait(w, 1), world_number(w, "select count(*) from unfiled_messages") +
+                                           world_count_unindexed_messages(w) ==
+                                       0));
+    expect(write_seed_data(guildhall_get_store(world_server(w)), &small, ignore_progress_of_seeding,
+                           NULL) == OK);
+    expect(world_number(w, "select count(*) from authored_messages") == 91);
+    client_get(ada, "/guilds/%s/messages/search?content=one", v.id);
+    expect_soon((world_wait(w, 1), world_number(w, "select count(*) from message_index") == 91));
+}
+
 const struct test seeds_tests[] = {
-    TEST(seeded_world_contains_the_requested_counts), TEST(seeded_world_is_consistent),
-    TEST(same_random_seed_gives_the_same_world),      TEST(impossible_seed_options_are_refused),
-    TEST(smallest_and_fullest_worlds_can_be_seeded),  { 0 },
+    TEST(seeded_world_contains_the_requested_counts),
+    TEST(seeded_world_is_consistent),
+    TEST(same_random_seed_gives_the_same_world),
+    TEST(impossible_seed_options_are_refused),
+    TEST(smallest_and_fullest_worlds_can_be_seeded),
+    TEST(seeded_messages_are_found_if_the_server_had_messages),
+    { 0 },
 };
