@@ -1,8 +1,6 @@
 /* index.c - full-text index of messages, on SQLite FTS5 or PostgreSQL tsvector. */
 #include "platform/search/internal.h"
 
-#include <inttypes.h>
-
 #include "api/api.h"
 #include "model/fields/ids.h"
 
@@ -91,8 +89,10 @@ static struct str encode_document_terms(struct arena *a, const struct search_doc
         buf_add_str(&out, before);
         buf_add_str(&out, m[i]);
         int64_t list = last_posting_list_of_term(long_terms, m[i]);
-        if (list)
-            buf_printf(&out, "_%" PRId64, list);
+        if (list) {
+            buf_add_char(&out, '_');
+            buf_add_i64(&out, list);
+        }
         buf_add_str(&out, after);
     }
     return buf_move_to_arena(&out, a);
