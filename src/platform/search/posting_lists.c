@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <sodium.h>
+#include <stdlib.h>
 
 #include "base/hash.h"
 #include "model/fields/rows.h"
@@ -22,7 +23,7 @@ struct long_term {
 };
 
 static const char READ_LONG_TERMS[] =
-    "select digest, counted from message_index_terms where counted >= 400";
+    "select digest, counted from message_index_terms where counted >= 400 order by digest";
 static const char ADD_COUNTED_MESSAGE[] =
     "insert into message_index_counted (digest, message_id) values ($1, $2) on conflict do nothing";
 static const char COUNT_TERM[] = "insert into message_index_terms (digest, counted) values ($1, 1) "
@@ -51,15 +52,21 @@ static int64_t digest_search_term(struct str term)
     return digest;
 }
 
+static int compare_long_terms(const void *a, const void *b)
+{
+    int64_t x = ((const struct long_term *)a)->digest, y = ((const struct long_term *)b)->digest;
+
+    return (x > y) - (x < y);
+}
+
 int64_t last_posting_list_of_term(const struct list *long_terms, struct str term)
 {
-    const struct long_term *t = long_terms->items;
-    int64_t digest = long_terms->count ? digest_search_term(term) : 0;
-
-    for (size_t i = 0; i < long_terms->count; i++)
-        if (t[i].digest == digest)
-            return t[i].counted / COUNTED_PER_LIST;
-    return 0;
+    if (!long_terms->count)
+        return 0;
+    struct long_term key = { .digest = digest_search_term(term) };
+    const struct long_term *t =
+        bsearch(&key, long_terms->items, long_terms->count, sizeof key, compare_long_terms);
+    return t ? t->counted / COUNTED_PER_LIST : 0;
 }
 
 enum err message_index_count_terms(struct call *call, const struct search_document *d)

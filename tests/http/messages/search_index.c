@@ -206,6 +206,26 @@ static void common_terms_have_several_posting_lists(struct world *w)
                 "{'total_results': 3000}");
 }
 
+/* Users can write messages until thousands of words have several posting lists. */
+static void thousands_of_long_terms_do_not_slow_down_indexing(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+
+    if (world_config(w)->store)
+        return;
+    world_sql(w,
+              "insert into message_index_terms (digest, counted) with recursive n (i) as (select 1 "
+              "union all select i + 1 from n where i < 20000) select i, 400 from n");
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content) with recursive n (i) as "
+              "(select 1 union all select i + 1 from n where i < 1300) select 1, %s, %s, "
+              "group_concat('w' || i, ' ') from n",
+              v.channel, ada->id);
+    wait_until_badgers_are_indexed(w, &v, ada);
+    expect_short_writes("message-indexing", 20);
+}
+
 /* Each run of the job adds a segment. FTS5's own merging is disabled, because it takes long.
  * Segments that are small in relation to the largest one may stay. */
 static void index_segments_are_merged_by_the_job(struct world *w)
@@ -269,6 +289,7 @@ static void job_merges_many_segments_before_it_indexes(struct world *w)
 const struct test search_index_tests[] = {
     TEST(search_finds_the_same_messages_as_a_scan),
     TEST(common_terms_have_several_posting_lists),
+    TEST(thousands_of_long_terms_do_not_slow_down_indexing),
     TEST(index_segments_are_merged_by_the_job),
     TEST(job_merges_many_segments_before_it_indexes),
     { 0 },
