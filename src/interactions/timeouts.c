@@ -25,10 +25,10 @@ static const char READ_UNANSWERED[] =
     "$1 and i.id < $2 and i.type = 2 "
 static const char COUNT_USES[] =
     "insert into command_uses (command_id, day, uses) select c.id, cast($3 as bigint), count(*) " USED_COMMANDS
-    "group by c.id on conflict (command_id, day) do update set "
+    "group by c.id order by c.id on conflict (command_id, day) do update set "
     "uses = command_uses.uses + excluded.uses";
 static const char READ_APPS_USED_FIRST[] =
-    "select distinct c.application_id " USED_COMMANDS "and c.used_day < $3";
+    "select distinct c.application_id " USED_COMMANDS "and c.used_day < $3 order by 1";
 static const char UPDATE_USED_DAYS[] =
     "update commands set used_day = $3 where used_day < $3 and id in (select i.command_id "
     "from interactions i where i.id >= $1 and i.id < $2 and i.type = 2)";
