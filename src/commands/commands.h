@@ -91,7 +91,8 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
                                   enum command_permission_result *ret, unsigned *ret_install_types);
 
 /* Call it in a write transaction that has inserted the first uses of commands of the application on
- * a day (in days since 1970) in command_uses, from which the popularity rank is computed. */
+ * a day (in days since 1970) in command_uses, from which the popularity rank is computed, and has
+ * set commands.used_day, by which queries find the used commands. */
 enum err record_first_command_uses_of_day(struct call *call, snowflake application_id, int64_t day);
 
 extern const struct domain commands_domain;

@@ -25,10 +25,13 @@ static const char READ_UNANSWERED[] =
     "$1 and i.id < $2 and i.type = 2 "
 static const char COUNT_USES[] =
     "insert into command_uses (command_id, day, uses) select c.id, cast($3 as bigint), count(*) " USED_COMMANDS
-    "group by c.id on conflict (command_id, day) do update set "
+    "group by c.id order by c.id on conflict (command_id, day) do update set "
     "uses = command_uses.uses + excluded.uses";
 static const char READ_APPS_USED_FIRST[] =
-    "select distinct c.application_id " USED_COMMANDS "and c.used_day < $3";
+    "select distinct c.application_id " USED_COMMANDS "and c.used_day < $3 order by 1";
+static const char UPDATE_USED_DAYS[] =
+    "update commands set used_day = $3 where used_day < $3 and id in (select i.command_id "
+    "from interactions i where i.id >= $1 and i.id < $2 and i.type = 2)";
 
 /* Counts the uses of commands by interactions with ids from interval[0] to interval[1]. */
 static enum err count_used_commands(struct call *call, const struct value interval[2], int64_t day)
@@ -39,6 +42,8 @@ static enum err count_used_commands(struct call *call, const struct value interv
 
     if (!e)
         e = tx_read_ids(call->tx, READ_APPS_USED_FIRST, values, 3, &apps);
+    if (!e && apps.count)
+        e = tx_exec(call->tx, UPDATE_USED_DAYS, values, 3, NULL);
     for (size_t i = 0; !e && i < apps.count; i++)
         e = record_first_command_uses_of_day(call, ((snowflake *)apps.items)[i], day);
     return e;

@@ -74,6 +74,9 @@ static enum err use(struct tx *tx, void *arg)
                          "conflict (command_id, day) do update set uses = command_uses.uses + 1",
                          BIND(v_id(u->command_id), v_int(day)), NULL);
 
+    if (!e)
+        e = tx_exec(tx, "update commands set used_day = $2 where id = $1",
+                    BIND(v_id(u->command_id), v_int(day)), NULL);
     return e ? e : record_first_command_uses_of_day(&run.call, u->application_id, day);
 }
 

@@ -3,8 +3,7 @@
  * permissions, so only one channel of each class is checked. */
 #include "commands/index/index.h"
 
-#include <stdlib.h>
-
+#include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
 /* Columns of a channel or Discord thread that affect command permissions. */
@@ -73,13 +72,6 @@ static enum err read_member_overwrites(struct tx *tx, const struct member_access
     return rows_end(&rows);
 }
 
-static int compare_channel_id(const void *id, const void *channel)
-{
-    snowflake one = *(const snowflake *)id, two = ((const struct command_channel *)channel)->id;
-
-    return one < two ? -1 : one > two;
-}
-
 static uint64_t command_permissions_in_channel(const struct member_access *s,
                                                const struct command_channel *c, bool thread)
 {
@@ -99,8 +91,7 @@ static bool compute_channel_permission_class(const struct member_access *s,
     bool thread = channel_is_thread(c->type);
 
     if (thread)
-        of =
-            bsearch(&c->parent_id, channels->items, channels->count, sizeof *c, compare_channel_id);
+        of = id_sorted_list_find(channels, sizeof *c, c->parent_id);
     if (!of || !channel_accepts_messages(c->type))
         return false;
     uint64_t permissions = command_permissions_in_channel(s, of, thread);

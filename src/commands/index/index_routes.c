@@ -2,6 +2,7 @@
 #include "commands/index/index.h"
 
 #include "commands/index/index_invalidation.h"
+#include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/accounts/age.h"
 #include "platform/applications/applications.h"
@@ -89,18 +90,8 @@ static bool application_is_launchable(const struct command_index_request *v,
  * applications.commands are not listed. */
 static bool application_is_in_index(const struct command_index_request *v, snowflake application_id)
 {
-    const struct command_index_application *a = v->applications.items;
-    size_t low = 0, high = v->applications.count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (a[middle].id < application_id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < v->applications.count && a[low].id == application_id;
+    return id_sorted_list_find(&v->applications, sizeof(struct command_index_application),
+                               application_id);
 }
 
 /* Returns whether the caller may use the command. Calls evaluate_command_permission, as an

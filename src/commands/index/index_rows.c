@@ -1,10 +1,9 @@
 /* index_rows.c - queries of command indexes: applications, bundles, uses, versions. */
 #include "commands/index/index.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "commands/index/index_invalidation.h"
+#include "model/fields/ids.h"
 #include "model/fields/rows.h"
 
 #define OF_GUILD \
@@ -127,18 +126,9 @@ enum err read_command_use_counts(struct tx *tx, enum command_index_kind kind, sn
                         sizeof(struct command_use_count), use_count_from_row, ret);
 }
 
-static int compare_command_id(const void *id, const void *uses)
-{
-    snowflake one = *(const snowflake *)id,
-              two = ((const struct command_use_count *)uses)->command_id;
-
-    return one < two ? -1 : one > two;
-}
-
 static int64_t find_command_uses(const struct list *uses, snowflake id)
 {
-    const struct command_use_count *found =
-        bsearch(&id, uses->items, uses->count, sizeof *found, compare_command_id);
+    const struct command_use_count *found = id_sorted_list_find(uses, sizeof *found, id);
 
     return found ? found->uses : 0;
 }

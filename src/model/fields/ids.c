@@ -1,6 +1,8 @@
 /* ids.c - lists of snowflakes. */
 #include "model/fields/ids.h"
 
+#include <stdlib.h>
+
 bool id_list_contains(const struct list *ids, snowflake id)
 {
     const snowflake *all = ids->items;
@@ -14,6 +16,19 @@ bool id_list_contains(const struct list *ids, snowflake id)
 void id_list_add(struct arena *arena, struct list *ids, snowflake id)
 {
     *(snowflake *)list_append(arena, ids, sizeof id) = id;
+}
+
+static int compare_id_with_item(const void *id, const void *item)
+{
+    snowflake one = *(const snowflake *)id, two = *(const snowflake *)item;
+
+    return one < two ? -1 : one > two;
+}
+
+void *id_sorted_list_find(const struct list *items, size_t item_size, snowflake id)
+{
+    return items->count ? bsearch(&id, items->items, items->count, item_size, compare_id_with_item)
+                        : NULL;
 }
 
 enum err tx_read_ids_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,

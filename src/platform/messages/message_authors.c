@@ -1,8 +1,8 @@
 /* message_authors.c - finds messages by author. On SQLite, new messages are added to the table
  * message_authors many at a time, because an index would add a page per author to each commit. The
  * view authored_messages has all messages, the view unfiled_messages those that are not in the
- * table yet. On PostgreSQL, which has an index, all three are views of messages. Also adds messages
- * that jobs would not find to the table and to those that wait for the search index. */
+ * table yet. On PostgreSQL, which has an index, all three are views of messages. Late messages,
+ * whose ids the job has passed, are added to the table and to message_unindexed at once. */
 #include "platform/messages/internal.h"
 
 enum { AT_ONCE = 1000 }; /* takes a few milliseconds, so that other writes do not wait long */
@@ -27,7 +27,7 @@ enum err messages_file_authors(struct tx *tx, bool *ret_more)
     return e || !count ? e : tx_exec(tx, ADVANCE, BIND(v_int(AT_ONCE)), NULL);
 }
 
-/* An id up to which the jobs that file messages and index them for search may have passed. */
+/* The greater one of the ids up to which messages were filed and indexed. */
 static const char READ_PASSED_ID[] =
     "select max(filed_to, indexed_to) from message_author_progress, message_index_progress";
 static const char FILE_LATE[] = "insert into message_authors (author_id, message_id) select $2, $1 "
@@ -35,7 +35,7 @@ static const char FILE_LATE[] = "insert into message_authors (author_id, message
 static const char QUEUE_LATE[] = "insert into message_unindexed (message_id, times) select $1, 1 "
                                  "from message_index_progress where indexed_to >= $1";
 
-enum err message_file_if_jobs_have_passed(struct tx *tx, const struct message *m)
+enum err message_add_to_indexes_if_late(struct tx *tx, const struct message *m)
 {
     snowflake passed = 0;
     enum err e =

@@ -73,11 +73,11 @@ enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, sn
  * The function checks no permissions: the caller must have checked that the channel may be read. */
 enum err message_find_unless_ephemeral(struct call *call, snowflake id, struct message *ret);
 
-/* Call it for each inserted row of messages. On SQLite, jobs file new messages by author, and index
- * them for search, in the order of their ids (message_authors.c). If a job has passed the id of the
- * message, as with one of an import, files it, or queues it for the search index. On PostgreSQL, an
- * index and a trigger do so. */
-enum err message_file_if_jobs_have_passed(struct tx *tx, const struct message *m);
+/* Call it for each inserted row of messages. On SQLite, a job files messages by author and indexes
+ * them for search in the order of their ids. A message is late if the job has passed its id, as
+ * with one of an import: the function files it and queues it for the search index. On PostgreSQL,
+ * an index and a trigger do so. */
+enum err message_add_to_indexes_if_late(struct tx *tx, const struct message *m);
 
 /* Updates content, embeds, components, flags, mentions and edited_timestamp of a message and emits
  * MESSAGE_UPDATE. */

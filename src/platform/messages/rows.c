@@ -380,7 +380,7 @@ enum err message_insert(struct tx *tx, const struct message *m)
              m->cached_json.p ? v_text(m->cached_json) : v_null()));
 
     if (!e)
-        e = message_file_if_jobs_have_passed(tx, m);
+        e = message_add_to_indexes_if_late(tx, m);
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         e = attachment_insert(tx, m, &((struct attachment *)m->attachments.items)[i]);
     for (size_t i = 0; !e && i < m->snapshot_files.count; i++)

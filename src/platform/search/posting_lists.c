@@ -3,11 +3,12 @@
  * FTS5 merges a posting list, the list of all messages with a term, in one step, which blocks the
  * writer. So a list ends after about 100,000 messages, and further messages get the next list: the
  * terms "word", "word_1", "word_2" and so on. A search reads all of them. About one in 256 messages
- * of each term is counted in message_index_terms. */
+ * of each term is counted in message_index_terms, and only once, so that edits add no lists. */
 #include "platform/search/internal.h"
 
 #include <inttypes.h>
 #include <sodium.h>
+#include <stdlib.h>
 
 #include "base/hash.h"
 #include "model/fields/rows.h"
@@ -22,12 +23,11 @@ struct long_term {
 };
 
 static const char READ_LONG_TERMS[] =
-    "select digest, counted from message_index_terms where counted >= 400";
-/* A message that contains a term several times is counted once. */
-static const char COUNT_TERM[] =
-    "insert into message_index_terms (digest, counted, newest) values ($1, 1, $2) "
-    "on conflict (digest) do update set newest = excluded.newest, counted = "
-    "counted + case when newest = excluded.newest then 0 else 1 end";
+    "select digest, counted from message_index_terms where counted >= 400 order by digest";
+static const char ADD_COUNTED_MESSAGE[] =
+    "insert into message_index_counted (digest, message_id) values ($1, $2) on conflict do nothing";
+static const char COUNT_TERM[] = "insert into message_index_terms (digest, counted) values ($1, 1) "
+                                 "on conflict (digest) do update set counted = counted + 1";
 
 static void long_term_from_row(const struct rows *r, void *ret)
 {
@@ -52,30 +52,37 @@ static int64_t digest_search_term(struct str term)
     return digest;
 }
 
+static int compare_long_terms(const void *a, const void *b)
+{
+    int64_t x = ((const struct long_term *)a)->digest, y = ((const struct long_term *)b)->digest;
+
+    return (x > y) - (x < y);
+}
+
 int64_t last_posting_list_of_term(const struct list *long_terms, struct str term)
 {
-    const struct long_term *t = long_terms->items;
-    int64_t digest = long_terms->count ? digest_search_term(term) : 0;
-
-    for (size_t i = 0; i < long_terms->count; i++)
-        if (t[i].digest == digest)
-            return t[i].counted / COUNTED_PER_LIST;
-    return 0;
+    if (!long_terms->count)
+        return 0;
+    struct long_term key = { .digest = digest_search_term(term) };
+    const struct long_term *t =
+        bsearch(&key, long_terms->items, long_terms->count, sizeof key, compare_long_terms);
+    return t ? t->counted / COUNTED_PER_LIST : 0;
 }
 
 enum err message_index_count_terms(struct call *call, const struct search_document *d)
 {
     const struct str *m = d->marks.items;
-    int64_t counted = 0;
+    int64_t added;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < d->marks.count; i++) {
         int64_t digest = digest_search_term(m[i]);
 
-        if (digest == counted || hash_u64((uint64_t)digest ^ d->id) % COUNTED_ONE_IN)
+        if (hash_u64((uint64_t)digest ^ d->id) % COUNTED_ONE_IN)
             continue;
-        counted = digest;
-        e = tx_exec(call->tx, COUNT_TERM, BIND(v_int(digest), v_id(d->id)), NULL);
+        e = tx_exec(call->tx, ADD_COUNTED_MESSAGE, BIND(v_int(digest), v_id(d->id)), &added);
+        if (!e && added)
+            e = tx_exec(call->tx, COUNT_TERM, BIND(v_int(digest)), NULL);
     }
     return e;
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <sodium.h>
 
+#include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -155,22 +156,6 @@ enum err list_channel_webhooks(struct call *call)
     return e ? e : reply_with_webhooks(call, &list);
 }
 
-static const struct channel *find_channel_by_id(const struct list *channels, snowflake id)
-{
-    const struct channel *c = channels->items;
-    size_t low = 0, high = channels->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (c[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < channels->count && c[low].id == id ? &c[low] : NULL;
-}
-
 /* Removes webhooks from the list unless the caller has VIEW_CHANNEL and MANAGE_WEBHOOKS in their
  * channel, because the reply contains tokens. */
 static enum err remove_unmanageable_webhooks(struct call *call, struct list *list)
@@ -182,7 +167,7 @@ static enum err remove_unmanageable_webhooks(struct call *call, struct list *lis
     enum err e = guild_channels_list(call->tx, call->target.guild->id, &channels, &threads);
 
     for (size_t i = 0; !e && i < list->count; i++) {
-        const struct channel *c = find_channel_by_id(&channels, all[i].channel_id);
+        const struct channel *c = id_sorted_list_find(&channels, sizeof *c, all[i].channel_id);
         uint64_t perms = 0;
 
         if (c)

@@ -256,7 +256,7 @@ enum err stored_blob_pages_visit(struct store *s, enum err (*read)(struct tx *tx
         e = run_transaction_on_blob_connection(s, STORE_READ, read, p);
         for (size_t i = 0; !e && i < p->count; i++)
             e = found(arg, &p->blobs[i]);
-        if (p->count)
+        if (!e && p->count)
             snprintf(p->after, sizeof p->after, "%s", p->blobs[p->count - 1].name);
     } while (!e && p->count == STORED_BLOBS_PER_PAGE);
     arena_free(p->arena);

@@ -6,9 +6,18 @@
 -- world: no, because it is made from the messages
 create table message_index_terms (
     digest {id},
-    counted bigint not null,
-    newest bigint not null -- the last message that was counted
+    counted bigint not null
 );
+
+-- The messages that were counted. An edit must not count a message again.
+-- owner: platform/search
+-- deletion: message_id: rows stay, because the number of lists must not shrink
+-- world: no, because it is made from the messages
+create table message_index_counted (
+    digest bigint not null,
+    message_id bigint not null,
+    primary key (digest, message_id)
+) {clustered};
 
 -- The terms with several lists.
 create index message_index_long_terms on message_index_terms (digest, counted) where counted >= 400;

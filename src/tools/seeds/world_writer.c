@@ -281,7 +281,7 @@ static enum err insert_message(struct tx *tx, const struct seed_options *o,
                          v_int(reactions.n > 0), reactions.n ? v_text(reactions) : v_null(),
                          v_text(message_precompute_json(tx_arena(tx), &made))),
                     NULL);
-    return e ? e : message_file_if_jobs_have_passed(tx, &made);
+    return e ? e : message_add_to_indexes_if_late(tx, &made);
 }
 
 /* --- transactions --------------------------------------------------------------------- */

@@ -281,6 +281,23 @@ static void invocations_count_for_the_commands_popularity(struct world *w)
     expect(store_count(w, "select sum(uses) from command_uses") == 3);
 }
 
+/* An app in thousands of guilds has tens of thousands of guild commands. */
+static void counting_uses_does_not_read_all_commands_of_the_app(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
+
+    world_sql(w,
+              "insert into commands (id, application_id, guild_id, type, name, version, contexts, "
+              "integration_types, plain) with recursive n (i) as (select 1 union all select i + 1 "
+              "from n where i < 50000) select i, %s, i, 1, 'a', 1, 0, 0, '{}' from n",
+              s.application);
+    expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
+    wait_until_uses_are_counted(w);
+    expect(store_count(w, "select sum(uses) from command_uses") == 1);
+    expect_short_writes("interaction_deadlines", 3);
+}
+
 /* Expects this number of days with stored uses, after due jobs have run. */
 static void expect_stored_days_of_command_use(struct world *w, int64_t days)
 {
@@ -381,6 +398,7 @@ const struct test interactions_tests[] = {
     TEST(command_contexts_and_integration_types_are_enforced),
     TEST(repeated_nonce_creates_one_interaction),
     TEST(invocations_count_for_the_commands_popularity),
+    TEST(counting_uses_does_not_read_all_commands_of_the_app),
     TEST(command_uses_are_deleted_after_30_days),
     TEST(application_flag_active_is_set_while_commands_are_used),
     TEST(command_in_an_archived_thread_is_400_50083),

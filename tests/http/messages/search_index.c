@@ -147,6 +147,14 @@ static void search_finds_the_same_messages_as_a_scan(struct world *w)
     }
 }
 
+static void wait_until_badgers_are_indexed(struct world *w, const struct test_guild *v,
+                                           struct client *ada)
+{
+    world_wait(w, 6);
+    client_get(ada, "/guilds/%s/messages/search?content=badger", v->id);
+    expect_soon((world_wait(w, 1), world_count_unindexed_messages(w) == 0));
+}
+
 static void insert_badgers(struct world *w, const struct test_guild *v, struct client *ada,
                            int first, int last)
 {
@@ -155,9 +163,14 @@ static void insert_badgers(struct world *w, const struct test_guild *v, struct c
               "(select %d union all select i + 1 from n where i < %d) select i, %s, %s, 'a badger, "
               "badger' from n",
               first, last, v->channel, ada->id);
-    world_wait(w, 6);
-    client_get(ada, "/guilds/%s/messages/search?content=badger", v->id);
-    expect_soon((world_wait(w, 1), world_count_unindexed_messages(w) == 0));
+    wait_until_badgers_are_indexed(w, v, ada);
+}
+
+static void edit_all_messages(struct world *w, const struct test_guild *v, struct client *ada,
+                              const char *content)
+{
+    world_sql(w, "update messages set content = '%s'", content);
+    wait_until_badgers_are_indexed(w, v, ada);
 }
 
 /* FTS5 merges a posting list in one step, so its length is limited. */
@@ -174,6 +187,13 @@ static void common_terms_have_several_posting_lists(struct world *w)
     expect(counted > 50 && counted < 120);
     expect(world_number(w, "select count(*) from message_index where words like '%%\\_1 %%' escape "
                            "'\\'") == 0);
+    /* Edits must not add posting lists without end, because each search reads all of them. */
+    edit_all_messages(w, &v, ada, "a badger and an otter");
+    int64_t with_otters = world_number(w, "select sum(counted) from message_index_terms");
+    expect(with_otters > counted);
+    edit_all_messages(w, &v, ada, "a badger");
+    edit_all_messages(w, &v, ada, "badger, a badger and an otter");
+    expect(world_number(w, "select sum(counted) from message_index_terms") == with_otters);
     begin_further_posting_lists(w);
     insert_badgers(w, &v, ada, 4001, 6000);
     expect(world_number(w, "select count(*) from message_index where message_index match "
@@ -184,6 +204,26 @@ static void common_terms_have_several_posting_lists(struct world *w)
                 "{'total_results': 6000}");
     expect_json(client_get(ada, "/guilds/%s/messages/search?content=a+badge&min_id=3000", v.id),
                 "{'total_results': 3000}");
+}
+
+/* Users can write messages until thousands of words have several posting lists. */
+static void thousands_of_long_terms_do_not_slow_down_indexing(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+
+    if (world_config(w)->store)
+        return;
+    world_sql(w,
+              "insert into message_index_terms (digest, counted) with recursive n (i) as (select 1 "
+              "union all select i + 1 from n where i < 20000) select i, 400 from n");
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content) with recursive n (i) as "
+              "(select 1 union all select i + 1 from n where i < 1300) select 1, %s, %s, "
+              "group_concat('w' || i, ' ') from n",
+              v.channel, ada->id);
+    wait_until_badgers_are_indexed(w, &v, ada);
+    expect_short_writes("message-indexing", 20);
 }
 
 /* Each run of the job adds a segment. FTS5's own merging is disabled, because it takes long.
@@ -249,6 +289,7 @@ static void job_merges_many_segments_before_it_indexes(struct world *w)
 const struct test search_index_tests[] = {
     TEST(search_finds_the_same_messages_as_a_scan),
     TEST(common_terms_have_several_posting_lists),
+    TEST(thousands_of_long_terms_do_not_slow_down_indexing),
     TEST(index_segments_are_merged_by_the_job),
     TEST(job_merges_many_segments_before_it_indexes),
     { 0 },

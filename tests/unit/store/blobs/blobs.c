@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/blobs/file_rows.h"
+#include "store/internal.h"
 #include "support/stores.h"
 #include "support/test_work.h"
 
@@ -446,6 +447,34 @@ static void store_refuses_to_open_with_the_wrong_blob_location(void **state)
     no_error(store_open(&f->options, &f->store));
 }
 
+/* The first page is full, and its names do not fit into the first block of an arena. */
+static enum err read_full_page_and_fail(struct tx *tx, void *arg)
+{
+    struct stored_blob_page *p = arg;
+
+    if (p->after[0])
+        return ERR_UNAVAILABLE;
+    for (p->count = 0; p->count < STORED_BLOBS_PER_PAGE; p->count++)
+        p->blobs[p->count].name = memset(arena_alloc(p->arena, 200), 'a', 199);
+    (void)tx;
+    return OK;
+}
+
+static enum err ignore_blob(void *arg, const struct stored_blob *blob)
+{
+    (void)arg, (void)blob;
+    return OK;
+}
+
+/* AddressSanitizer reports an access to a name of the freed page. */
+static void failed_read_of_blob_page_does_not_use_the_page_before(void **state)
+{
+    struct store *s = ((struct fixture *)*state)->store;
+
+    assert_int_equal(stored_blob_pages_visit(s, read_full_page_and_fail, -1, ignore_blob, NULL),
+                     ERR_UNAVAILABLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,6 +484,7 @@ int main(void)
         store_test(blob_names_outside_the_folder_are_refused),
         store_test(partially_written_blob_is_deleted_at_start),
         store_test(blob_is_listed_as_uncommitted_until_committed_or_deleted),
+        store_test(failed_read_of_blob_page_does_not_use_the_page_before),
         inside_test(blob_is_read_back_completely),
         inside_test(deleted_blob_is_not_found),
         inside_test(blob_names_outside_the_folder_are_refused),
