@@ -124,7 +124,7 @@ static enum err run_message_indexing_job(struct call *call, const struct job *jo
 {
     size_t count = 0;
     bool more = true, unfiled = false, merged = true, many_segments = false;
-    int64_t until = clock_thread_cpu_ns() + LIMIT_NS;
+    int64_t began = clock_us(), until = clock_thread_cpu_ns() + LIMIT_NS;
     enum err e = message_index_has_many_segments(call, &many_segments);
 
     if (!e && many_segments)
@@ -139,13 +139,15 @@ static enum err run_message_indexing_job(struct call *call, const struct job *jo
         e = message_index_merge_step(call, count == 0 && !many_segments, &merged);
     if (e)
         return e;
-    /* No message found: run once more at claimed_until, because messages that were created in the
-     * meantime have not scheduled the job. */
+    /* No message found: if claimed_until is later than the begin of this run, run once more after
+     * it, because messages that were created in the meantime have not scheduled the job. */
     int64_t now = clock_us(), planned = claimed_until;
-    int64_t next = more || unfiled ? now + PAUSE
-                   : count         ? now + EVERY
-                   : merged        ? now + MERGE_PAUSE
-                                   : planned;
+    int64_t next = more || unfiled   ? now + PAUSE
+                   : count           ? now + EVERY
+                   : merged          ? now + MERGE_PAUSE
+                   : planned > now   ? planned
+                   : planned > began ? now + PAUSE
+                                     : 0;
     return next > now ? job_schedule(call, &message_indexing, job->key, next, STR("")) : OK;
 }
 
