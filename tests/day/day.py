@@ -42,8 +42,7 @@ PICTURE = "data:image/png;base64," + (
 SOUND = "data:audio/mpeg;base64," + base64.b64encode((b"\xff\xfb\x90\x64" + bytes(413)) * 10).decode()
 
 # Accounts and their identifying data remain, and how many messages with a search term there were.
-RETAINED_TABLES = {"users", "known_addresses", "user_settings", "file_owners", "message_index_terms",
-                   "message_index_counted"}
+RETAINED_TABLES = {"users", "known_addresses", "user_settings", "file_owners", "message_index_terms"}
 # Segments of a full-text index: deleted entries disappear when segments are merged. Pages and bytes
 # are checked anyway.
 INDEX_SEGMENT_TABLES = {"message_index_data", "message_index_idx"}

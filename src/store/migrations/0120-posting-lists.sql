@@ -11,12 +11,11 @@ create table message_index_terms (
 
 -- The messages that were counted. An edit must not count a message again.
 -- owner: platform/search
--- deletion: message_id: rows stay, because the number of lists must not shrink
 -- world: no, because it is made from the messages
 create table message_index_counted (
+    message_id bigint not null references messages (id) on delete cascade,
     digest bigint not null,
-    message_id bigint not null,
-    primary key (digest, message_id)
+    primary key (message_id, digest)
 ) {clustered};
 
 -- The terms with several lists.

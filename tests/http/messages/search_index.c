@@ -204,6 +204,10 @@ static void common_terms_have_several_posting_lists(struct world *w)
                 "{'total_results': 6000}");
     expect_json(client_get(ada, "/guilds/%s/messages/search?content=a+badge&min_id=3000", v.id),
                 "{'total_results': 3000}");
+    /* A deleted message leaves no row with digests of its words. */
+    long id = (long)world_number(w, "select max(message_id) from message_index_counted");
+    expect_status(client_delete(ada, "/channels/%s/messages/%ld", v.channel, id), 204);
+    expect(world_number(w, "select max(message_id) from message_index_counted") < id);
 }
 
 /* Users can write messages until thousands of words have several posting lists. */
